@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// Index of the largest element of a vector, or of each row of a matrix.
+#ifndef INVAR_OP_ARGMAX_HPP
+#define INVAR_OP_ARGMAX_HPP
+
+#include <invar/contract/defaults.hpp>
+#include <invar/tree/elements.hpp>
+#include <invar/tree/reduce_rows.hpp>
+#include <invar/num/arithmetic.hpp>
+
+#include <concepts>
+#include <cstdint>
+
+namespace invar {
+namespace detail {
+
+template <class T>
+struct IndexedValue {
+  T value;
+  std::int64_t index;
+};
+
+/// The first of the largest elements; exactly associative.
+template <class Contract, class X>
+struct FirstLargest {
+  using scalar = typename X::value_type;
+  using value_type = IndexedValue<scalar>;
+  static constexpr std::int64_t leaf_size = Contract::leaf;
+  X x;
+
+  KOKKOS_FUNCTION value_type leaf(std::int64_t row, std::int64_t begin, std::int64_t end) const {
+    value_type best{x(row, begin), begin};
+    for (std::int64_t i = begin + 1; i < end; ++i) best = join(best, {x(row, i), i});
+    return best;
+  }
+  KOKKOS_FUNCTION static value_type join(const value_type& left, const value_type& right) {
+    return num::is_greater(right.value, left.value) ? right : left;
+  }
+  KOKKOS_FUNCTION value_type empty() const { return {scalar(0), -1}; }
+};
+
+struct IndexOnly {
+  template <class T>
+  KOKKOS_FUNCTION std::int64_t operator()(const IndexedValue<T>& value) const {
+    return value.index;
+  }
+};
+
+template <class Contract, class Exec, class Result, class X>
+void argmax_of(const Exec& exec, const Result& result, const X& x, const schedule::Rows* schedule) {
+  static_assert(contract::is_rows_v<Contract>, "Invar: argmax takes a contract::Rows");
+  const tree::Elements elements{x};
+  tree::reduce_rows("argmax", "Invar::argmax", exec, result, elements,
+                    FirstLargest<Contract, tree::Elements<X>>{elements}, schedule, IndexOnly{});
+}
+
+}  // namespace detail
+
+/// result(i) = the lowest j at which x(i, j) is largest.
+///
+/// \tparam Contract  fixes the bits; contract::Extremum unless named
+/// \param exec    runs asynchronously in this instance
+/// \param result  [rows], a signed integer type. [out]
+/// \param x       [rows, columns]; float, double, bfloat16_t or float16_t. [in]
+/// \param schedule  one of schedule::rows_table, or null to let the shape choose; never changes the bits
+/// \throws invar::error  on a wrong extent, or where result overlaps x
+///
+/// A NaN counts as larger than every number, and the first NaN wins; +0 and −0 are equal. Zero columns give −1.
+template <class Contract = contract::Extremum, ExecutionSpace Exec, ViewOfRank<1> Result, ViewOfRank<2> X>
+void argmax(const Exec& exec, const Result& result, const X& x, const schedule::Rows* schedule = nullptr) {
+  detail::argmax_of<Contract>(exec, result, x, schedule);
+}
+
+/// result() = the lowest i at which x(i) is largest, for a vector; otherwise as above.
+template <class Contract = contract::Extremum, ExecutionSpace Exec, ViewOfRank<0> Result, ViewOfRank<1> X>
+void argmax(const Exec& exec, const Result& result, const X& x, const schedule::Rows* schedule = nullptr) {
+  detail::argmax_of<Contract>(exec, result, x, schedule);
+}
+
+/// The same for a vector, as a host value. Waits for exec.
+template <class Contract = contract::Extremum, ExecutionSpace Exec, ViewOfRank<1> X>
+auto argmax(const Exec& exec, const X& x) {
+  using Value = std::int64_t;
+  return tree::on_host<Value>("Invar::argmax", exec, [&](const auto& result) { argmax<Contract>(exec, result, x); });
+}
+
+}  // namespace invar
+
+#endif
