@@ -25,7 +25,6 @@ KOKKOS_FORCEINLINE_FUNCTION float log(float x) {
   const float k = sub(from_bits<float>(exponent + exponent_offset), 0x1.8p23f);
   const float f = sub(from_bits<float>(bits - exponent_bits), 1.0f);
 
-#ifdef D9
   float q = 0x1.ed5ba4p-4f;
   q = fma(q, f, -0x1.075cacp-3f);
   q = fma(q, f, 0x1.b7f04ap-4f);
@@ -35,16 +34,6 @@ KOKKOS_FORCEINLINE_FUNCTION float log(float x) {
   q = fma(q, f, 0x1.999706p-3f);
   q = fma(q, f, -0x1.ffff06p-3f);
   q = fma(q, f, 0x1.555558p-2f);
-#else
-  float q = -0x1.06cdfap-3f;
-  q = fma(q, f, 0x1.1ec6e2p-3f);
-  q = fma(q, f, -0x1.f3a7dep-4f);
-  q = fma(q, f, 0x1.1ec0dp-3f);
-  q = fma(q, f, -0x1.559802p-3f);
-  q = fma(q, f, 0x1.99d1c6p-3f);
-  q = fma(q, f, -0x1.ffff14p-3f);
-  q = fma(q, f, 0x1.555502p-2f);
-#endif
   // k·ln 2 + f is kept exactly, as sum and part of rest (the first part of ln 2 has 13 significant bits), and
   // −f²/2 is added to it in the same way.
   const float sum = fma(k, 0x1.62e4p-1f, f);

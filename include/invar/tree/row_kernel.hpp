@@ -31,8 +31,9 @@ class Row {
   /// Most tasks that a row is cut into, and so the partial results that a team's scratch holds.
   static constexpr int max_tasks = 128;
 
-  KOKKOS_FUNCTION Row(const Member& member, std::int64_t columns, int leaves_per_task)
-      : member_(member), columns_(columns), leaves_per_task_(leaves_per_task) {}
+  /// \param scratch  memory for max_tasks partial values, shared by the team; unused in a team of one
+  KOKKOS_FUNCTION Row(const Member& member, std::int64_t columns, int leaves_per_task, void* scratch)
+      : member_(member), columns_(columns), leaves_per_task_(leaves_per_task), scratch_(scratch) {}
 
   KOKKOS_FUNCTION std::int64_t columns() const { return columns_; }
 
@@ -52,15 +53,14 @@ class Row {
     std::int64_t per_task = leaves_per_task_;
     while (leaf_count(leaves, per_task) > max_tasks) per_task *= 2;
     const std::int64_t tasks = leaf_count(leaves, per_task);
-    Kokkos::View<Value*, typename Member::scratch_memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>> partial(
-        member_.team_scratch(0), max_tasks);
+    Value* const partial = static_cast<Value*>(scratch_);
     Kokkos::parallel_for(Kokkos::TeamThreadRange(member_, static_cast<int>(tasks)), [&](int task) {
       const std::int64_t begin = task * per_task;
-      partial(task) = fold_aligned<Value>(begin, begin + per_task < leaves ? begin + per_task : leaves, leaf, join);
+      partial[task] = fold_aligned<Value>(begin, begin + per_task < leaves ? begin + per_task : leaves, leaf, join);
     });
     member_.team_barrier();
     // A task is an aligned subtree, so the tree over tasks completes the tree over leaves.
-    const Value value = fold_aligned<Value>(0, tasks, [&](std::int64_t i) { return partial(i); }, join);
+    const Value value = fold_aligned<Value>(0, tasks, [&](std::int64_t i) { return partial[i]; }, join);
     member_.team_barrier();
     return value;
   }
@@ -85,7 +85,11 @@ class Row {
   const Member& member_;
   std::int64_t columns_;
   int leaves_per_task_;
+  void* scratch_;
 };
+
+/// Alignment of a team's scratch, enough for every value that a row reduces to.
+inline constexpr std::size_t scratch_alignment = 16;
 
 /// Launches body(row_index, Row) for every row, asynchronously in exec.
 ///
@@ -101,12 +105,17 @@ void launch_rows(const char* label, const Exec& exec, std::int64_t rows, std::in
   const int wanted = static_cast<int>(tasks < chosen.team_size ? tasks : chosen.team_size);
   const int team_size = schedule::Backend<Exec>::team_size(exec, wanted);
   const int leaves_per_task = chosen.leaves_per_task;
+  const std::size_t scratch_bytes = Row<Member>::max_tasks * scratch_value;
   Policy policy(exec, static_cast<int>(rows), team_size);
-  if (team_size > 1)
-    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Row<Member>::max_tasks * scratch_value + 64)));
+  if (team_size > 1) policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_bytes + scratch_alignment)));
   Kokkos::parallel_for(
       label, policy, KOKKOS_LAMBDA(const Member& member) {
-        body(static_cast<std::int64_t>(member.league_rank()), Row<Member>(member, columns, leaves_per_task));
+        // Taken once: every request for scratch gets new memory.
+        void* const scratch = member.team_size() > 1
+                                  ? member.team_scratch(0).get_shmem_aligned(scratch_bytes, scratch_alignment)
+                                  : nullptr;
+        body(static_cast<std::int64_t>(member.league_rank()),
+             Row<Member>(member, columns, leaves_per_task, scratch));
       });
 }
 

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// Matrix product.
+#ifndef INVAR_OP_MATMUL_HPP
+#define INVAR_OP_MATMUL_HPP
+
+#include <invar/contract/defaults.hpp>
+#include <invar/num/arithmetic.hpp>
+#include <invar/num/types.hpp>
+#include <invar/schedule/matmul.hpp>
+#include <invar/tree/aligned.hpp>
+#include <invar/tree/chain_tile.hpp>
+#include <invar/view.hpp>
+
+#include <type_traits>
+
+namespace invar {
+namespace detail {
+
+/// Stands for the bias where there is none.
+struct NoBias {};
+
+/// One task: block_m rows by N columns of c, over the whole of k.
+template <class Contract, int M, int N, class C, class A, class B, class Bias>
+struct MatmulTask {
+  using scalar = num::accumulator_t<typename A::non_const_value_type>;
+  /// k positions that are packed at a time; schedule, since a chain is continued across panels.
+  static constexpr int panel_k = 128;
+  static constexpr int max_block_m = 64;
+
+  C c;
+  A a;
+  B b;
+  Bias bias;
+  std::int64_t m, n, k;
+  std::int64_t block_m;
+  std::int64_t tasks_m;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t task) const {
+    // Neighbouring tasks share columns of b, so that a thread's tasks reuse what its cache holds.
+    const std::int64_t row0 = (task % tasks_m) * block_m;
+    const std::int64_t column0 = (task / tasks_m) * N;
+    const int rows = static_cast<int>(row0 + block_m <= m ? block_m : m - row0);
+    const int columns = static_cast<int>(column0 + N <= n ? N : n - column0);
+    const int padded_rows = (rows + M - 1) / M * M;
+
+    scalar total[max_block_m * N];
+    scalar chain[max_block_m * N];
+    for (int i = 0; i < padded_rows * N; ++i) total[i] = scalar(-0.0);
+    for (std::int64_t leaf = 0; leaf < k; leaf += Contract::leaf) {
+      const std::int64_t end = leaf + Contract::leaf < k ? leaf + Contract::leaf : k;
+      for (int i = 0; i < padded_rows * N; ++i) chain[i] = scalar(0);
+      for (std::int64_t k0 = leaf; k0 < end; k0 += panel_k)
+        advance(chain, row0, rows, padded_rows, column0, columns, k0,
+                static_cast<int>(k0 + panel_k < end ? panel_k : end - k0));
+      for (int i = 0; i < padded_rows * N; ++i) total[i] = num::add(total[i], chain[i]);
+    }
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < columns; ++j) store(row0 + i, column0 + j, total[i * N + j]);
+  }
+
+ private:
+  /// Continues the chains of the block over k0 … k0 + depth − 1.
+  KOKKOS_FUNCTION void advance(scalar* chain, std::int64_t row0, int rows, int padded_rows, std::int64_t column0,
+                               int columns, std::int64_t k0, int depth) const {
+    scalar panel_a[max_block_m * panel_k];
+    scalar panel_b[panel_k * N];
+    for (int i = 0; i < padded_rows; ++i)
+      for (int p = 0; p < depth; ++p)
+        panel_a[i * panel_k + p] = i < rows ? num::widen(a_element(row0 + i, k0 + p)) : scalar(0);
+    const scalar* b_rows = panel_b;
+    std::int64_t ldb = N;
+    if (direct(columns, rows)) {
+      b_rows = reinterpret_cast<const scalar*>(&b(k0, column0));
+      ldb = b.stride(0);
+    } else if (b.stride(0) == 1) {
+      // b is contiguous along k: read along it.
+      for (int j = 0; j < N; ++j)
+        for (int p = 0; p < depth; ++p)
+          panel_b[p * N + j] = j < columns ? num::widen(b_element(k0 + p, column0 + j)) : scalar(0);
+    } else {
+      for (int p = 0; p < depth; ++p)
+        for (int j = 0; j < N; ++j)
+          panel_b[p * N + j] = j < columns ? num::widen(b_element(k0 + p, column0 + j)) : scalar(0);
+    }
+    for (int i = 0; i < padded_rows; i += M)
+      tree::chain_tile<M, N>(chain + i * N, panel_a + i * panel_k, panel_k, b_rows, ldb, depth);
+  }
+
+  /// True where b can be read in place: it already has the accumulator's type, lies contiguous along n, and is used once.
+  KOKKOS_FUNCTION bool direct(int columns, int rows) const {
+    return std::is_same_v<typename B::non_const_value_type, scalar> && b.stride(1) == 1 && columns == N && rows <= M;
+  }
+  KOKKOS_FUNCTION typename A::non_const_value_type a_element(std::int64_t i, std::int64_t j) const { return a(i, j); }
+  KOKKOS_FUNCTION typename B::non_const_value_type b_element(std::int64_t i, std::int64_t j) const { return b(i, j); }
+
+  KOKKOS_FUNCTION void store(std::int64_t i, std::int64_t j, scalar value) const {
+    if (k == 0) value = scalar(0);
+    if constexpr (!std::is_same_v<Bias, NoBias>)
+      value = num::add(value, num::widen(typename Bias::non_const_value_type(bias(j))));
+    c(i, j) = num::narrow<typename C::value_type>(value);
+  }
+};
+
+template <class Contract, int M, int N, class Exec, class C, class A, class B, class Bias>
+void launch_matmul(const Exec& exec, const C& c, const A& a, const B& b, const Bias& bias, int block_m) {
+  using Task = MatmulTask<Contract, M, N, C, A, B, Bias>;
+  static_assert(Task::max_block_m % M == 0);
+  const std::int64_t m = c.extent(0);
+  const std::int64_t n = c.extent(1);
+  const std::int64_t tasks_m = tree::leaf_count(m, block_m);
+  const Task task{c, a, b, bias, m, n, static_cast<std::int64_t>(a.extent(1)), block_m, tasks_m};
+  Kokkos::parallel_for("Invar::matmul",
+                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, tasks_m * tree::leaf_count(n, N)),
+                       task);
+}
+
+template <class Contract, class Exec, class C, class A, class B, class Bias>
+void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Bias& bias, const schedule::Matmul* chosen) {
+  static_assert(contract::is_matmul_v<Contract>, "Invar: matmul takes a contract::Matmul");
+  check_output<Exec, C>();
+  check_input<Exec, A>();
+  check_input<Exec, B>();
+  static_assert(std::is_same_v<num::accumulator_t<typename A::non_const_value_type>,
+                               num::accumulator_t<typename B::non_const_value_type>>,
+                "Invar: matmul: a and b must accumulate in one type; double does not meet float or a 16-bit type");
+  require_extent("matmul", "c", c, 0, a.extent(0));
+  require_extent("matmul", "c", c, 1, b.extent(1));
+  require_extent("matmul", "b", b, 0, a.extent(1));
+  require_disjoint("matmul", "c", c, "a", a);
+  require_disjoint("matmul", "c", c, "b", b);
+  if constexpr (!std::is_same_v<Bias, NoBias>) {
+    check_input<Exec, Bias>();
+    require_extent("matmul", "bias", bias, 0, b.extent(1));
+    require_disjoint("matmul", "c", c, "bias", bias);
+  }
+  if (c.extent(0) == 0 || c.extent(1) == 0) return;
+  if (chosen == nullptr) chosen = &schedule::choose_matmul(c.extent(0), c.extent(1));
+  const auto is = [&](int m, int n) { return chosen->tile_m == m && chosen->tile_n == n; };
+  if (is(1, 64)) return launch_matmul<Contract, 1, 64>(exec, c, a, b, bias, chosen->block_m);
+  if (is(4, 32)) return launch_matmul<Contract, 4, 32>(exec, c, a, b, bias, chosen->block_m);
+  if (is(8, 16)) return launch_matmul<Contract, 8, 16>(exec, c, a, b, bias, chosen->block_m);
+  if (is(8, 32)) return launch_matmul<Contract, 8, 32>(exec, c, a, b, bias, chosen->block_m);
+  throw error("matmul", "schedule", "an entry of schedule::matmul_table", chosen->name);
+}
+
+}  // namespace detail
+
+/// c(i, j) = Σ_k a(i, k)·b(k, j), rounded to c's type. For weights stored [N, K], as linear layers keep them, pass
+/// `transposed(weight)`; the layout never changes the bits.
+///
+/// \tparam Contract  fixes the bits; contract::Matmul<ieee, 512> unless named
+/// \param exec  runs asynchronously in this instance
+/// \param c     [M, N], any supported type (float or double for double inputs). [out]
+/// \param a     [M, K]; float, bfloat16_t or float16_t, accumulated in float; or double, accumulated in double. [in]
+/// \param b     [K, N], of a type with the same accumulator; 16-bit types and float may meet. [in]
+/// \param schedule  one of schedule::matmul_table, or null to let the shape choose; never changes the bits
+/// \throws invar::error  on wrong extents, or where c overlaps an input
+///
+/// With K = 0 the sum is +0.
+template <class Contract = contract::DefaultMatmul, ExecutionSpace Exec, ViewOfRank<2> C, ViewOfRank<2> A,
+          ViewOfRank<2> B>
+void matmul(const Exec& exec, const C& c, const A& a, const B& b, const schedule::Matmul* schedule = nullptr) {
+  detail::matmul_of<Contract>(exec, c, a, b, detail::NoBias{}, schedule);
+}
+
+/// c(i, j) = (Σ_k a(i, k)·b(k, j)) + bias(j): the bias is added to the finished sum with one rounding.
+///
+/// \param bias  [N], of a type with the same accumulator. [in]
+template <class Contract = contract::DefaultMatmul, ExecutionSpace Exec, ViewOfRank<2> C, ViewOfRank<2> A,
+          ViewOfRank<2> B, ViewOfRank<1> Bias>
+void matmul(const Exec& exec, const C& c, const A& a, const B& b, const Bias& bias,
+            const schedule::Matmul* schedule = nullptr) {
+  detail::matmul_of<Contract>(exec, c, a, b, bias, schedule);
+}
+
+}  // namespace invar
+
+#endif
