@@ -28,6 +28,7 @@
 #include <invar/op/sum.hpp>
 #include <invar/verify/compare.hpp>
 #include <invar/verify/digest.hpp>
+#include <invar/verify/random.hpp>
 #include <invar/verify/self_check.hpp>
 #include <invar/version.hpp>
 

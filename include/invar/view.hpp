@@ -74,7 +74,7 @@ void require_extent(const char* operation, const char* argument, const V& v, int
 /// The addresses that a view may touch, and how its outermost stride repeats them.
 struct Footprint {
   std::uintptr_t begin = 0;
-  std::uintptr_t bytes = 0;        // from the first to one past the last element; 0 where the view is empty
+  std::uintptr_t bytes = 0;         // from the first to one past the last element; 0 where the view is empty
   std::uintptr_t outer_stride = 0;  // bytes; 0 where no stride separates disjoint pieces
   std::uintptr_t piece = 0;         // bytes of one piece
 };

@@ -8,6 +8,14 @@
 
 namespace invar::num {
 
+/// 2^x, the same bits everywhere.
+///
+/// n = round(x), f = x − n (exact), 2^f = 1 + f·L + f²·q(f) with L the float nearest to ln 2 and q the minimax
+/// polynomial of degree 4 rounded to floats. The sum 1 + f·L is kept as two floats.
+///
+/// Exact where x is an integer, so exp2(±0) = 1; −∞ and every x < −150 give +0; x >= 128 and +∞ give +∞; a NaN gives
+/// the canonical NaN. Subnormal results are kept. Largest error over all floats: 0.617 ulp for normal results (x =
+/// -0x1.ff1c82p-2), 0.772 ulp for subnormal ones, which are rounded twice (x = -0x1.f93164p+6).
 KOKKOS_FORCEINLINE_FUNCTION float exp2(float x) {
   const float shifted = add(x, detail::round_to_integer);
   const float f = sub(x, sub(shifted, detail::round_to_integer));
@@ -19,8 +27,7 @@ KOKKOS_FORCEINLINE_FUNCTION float exp2(float x) {
   q = fma(q, f, 0x1.ebfbdcp-3f);
   const float linear = fma(f, 0x1.62e43p-1f, 1.0f);
   const float tail = fma(f, 0x1.62e43p-1f, sub(1.0f, linear));
-  const float p = add(linear, fma(mul_unfenced(f, f), q, tail));
-  float result = detail::scale_by_power(p, shifted);
+  float result = detail::scale_by_power(add(linear, fma(mul_unfenced(f, f), q, tail)), shifted);
   result = x < -150.0f ? 0.0f : result;
   result = x >= 128.0f ? from_bits<float>(0x7f800000u) : result;
   return x != x ? canonical_nan<float>() : result;
@@ -30,6 +37,9 @@ template <Symbolic T>
 KOKKOS_FORCEINLINE_FUNCTION T exp2(T x) {
   return T::apply(Operation::exp2, x);
 }
+
+/// There is no double version; without this line a double would be narrowed silently.
+double exp2(double) = delete;
 
 }  // namespace invar::num
 

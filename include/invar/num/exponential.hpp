@@ -20,14 +20,14 @@ struct Scaled {
   float shifted;
 };
 
-/// e^x for |x| < 2^22/log2(e), the sum high + low within 0.17·2^-24 of its value for |x| <= 104.
+/// e^x for |x| < 2^22/log2(e), the sum high + low to about 2^-25.5 of its value for |x| <= 104.
 ///
 /// n = round(x·log2(e)), r = x − n·ln 2 with ln 2 in two parts (Cody and Waite), e^r = 1 + r + r²·q(r) with q the
 /// minimax polynomial of degree 4 rounded to floats. The sum 1 + r is kept exactly, as high and part of low.
 KOKKOS_FORCEINLINE_FUNCTION Scaled exponential(float x) {
   const float shifted = fma(x, 0x1.715476p0f, round_to_integer);
   const float n = sub(shifted, round_to_integer);
-  // The first part of ln 2 has 13 significant bits, so that n times it and `head` are exact.
+  // The first part of ln 2 has 15 significant bits, so that n times it and `head` are exact.
   const float head = fma(n, -0x1.62e4p-1f, x);
   const float r = fma(n, -0x1.7f7d1cp-20f, head);
 
@@ -42,7 +42,7 @@ KOKKOS_FORCEINLINE_FUNCTION Scaled exponential(float x) {
   return {high, fma(mul_unfenced(r, r), q, rest), shifted};
 }
 
-/// p·2^n for p in [0.5, 2) and −150 ≤ n ≤ 128, rounded to nearest where the result is subnormal. `shifted` is
+/// p·2^n for p in [0.25, 2) and −150 ≤ n ≤ 128, rounded to nearest where the result is subnormal. `shifted` is
 /// n + round_to_integer. Other n give garbage bits, which the caller selects away.
 ///
 /// No product is formed, so nothing here can be fused into the caller's sum. Adding 2^-62 to the value scaled by

@@ -32,7 +32,8 @@ inline DoublePair log_pair(double x) {
   const double s = div(sub(m, 1.0), add(m, 1.0));
   const double square = mul(s, s);
   double series = 0.0;
-  for (int divisor = 25; divisor >= 3; divisor -= 2) series = fma(series, square, div(2.0, static_cast<double>(divisor)));
+  for (int divisor = 25; divisor >= 3; divisor -= 2)
+    series = fma(series, square, div(2.0, static_cast<double>(divisor)));
   const double twice = add(s, s);
   const double high = fma(k, ln2.high, twice);
   const double rest = add(fma(k, ln2.high, negate(high)), twice);
@@ -56,8 +57,8 @@ inline double exp_pair(DoublePair x) {
 /// base^(−2·pair/head_dim), the angle in radians by which one position turns the pair of channels number `pair`
 /// (Su et al., "RoFormer", 2021, equation 15). Host only.
 ///
-/// Needs head_dim > 0, 0 <= pair < head_dim/2 (rounded up) and a finite base >= 1; anything else gives NaN. The bits are
-/// the same everywhere; the relative error is below 4·10⁻¹⁶. Formula: exp(−(2·pair/head_dim)·log(base)), quotient,
+/// Needs head_dim > 0, 0 <= pair < head_dim/2 (rounded up) and a finite base >= 1; anything else gives NaN. The bits
+/// are the same everywhere; the relative error is below 2·10⁻¹⁶. Formula: exp(−(2·pair/head_dim)·log(base)), quotient,
 /// logarithm and product as sums of two doubles.
 inline double rope_inverse_frequency(int pair, int head_dim, double base) {
   if (head_dim <= 0 || pair < 0 || pair > (head_dim - 1) / 2 || !(base >= 1.0 && base <= 0x1.fffffffffffffp1023))

@@ -10,8 +10,14 @@
 
 namespace invar::num {
 
+/// The natural logarithm, the same bits everywhere.
+///
+/// x = 2^k·m with m in [2/3, 4/3), f = m − 1 (exact), log x = k·ln 2 + f − f²/2 + f³·q(f) with ln 2 in two parts and q
+/// the minimax polynomial of degree 8 rounded to floats. The first three terms are summed as two floats.
+///
+/// log(1) = +0; log(±0) = −∞; log(+∞) = +∞; every x < 0 and NaN give the canonical NaN. Subnormal arguments are taken
+/// at their value. Largest error over all floats: 0.590 ulp (x = 0x1.57c40cp-1).
 KOKKOS_FORCEINLINE_FUNCTION float log(float x) {
-  // A subnormal is made normal first; the product is exact.
   const std::uint32_t x_bits = to_bits(x);
   // A subnormal is made normal first; the product is exact.
   const bool subnormal = x_bits < 0x00800000u;
@@ -20,7 +26,8 @@ KOKKOS_FORCEINLINE_FUNCTION float log(float x) {
 
   // x = 2^k·m with m in [2/3, 4/3); f = m − 1 is exact.
   const std::uint32_t exponent_bits = (bits - 0x3f2aaaabu) & 0xff800000u;
-  // An integer added to the bits of 1.5·2^23 becomes a float by subtracting 1.5·2^23.
+  // An integer added to the bits of 1.5·2^23 becomes a float by subtracting 1.5·2^23. The compiler's own conversion
+  // would keep GCC from vectorising, which holds that it may trap.
   const std::uint32_t exponent = static_cast<std::uint32_t>(static_cast<std::int32_t>(exponent_bits) >> 23);
   const float k = sub(from_bits<float>(exponent + exponent_offset), 0x1.8p23f);
   const float f = sub(from_bits<float>(bits - exponent_bits), 1.0f);
@@ -34,7 +41,8 @@ KOKKOS_FORCEINLINE_FUNCTION float log(float x) {
   q = fma(q, f, 0x1.999706p-3f);
   q = fma(q, f, -0x1.ffff06p-3f);
   q = fma(q, f, 0x1.555558p-2f);
-  // k·ln 2 + f is kept exactly, as sum and part of rest (the first part of ln 2 has 13 significant bits), and
+
+  // k·ln 2 + f is kept exactly, as sum and part of rest (the first part of ln 2 has 15 significant bits), and
   // −f²/2 is added to it in the same way.
   const float sum = fma(k, 0x1.62e4p-1f, f);
   const float rest = fma(k, 0x1.7f7d1cp-20f, add(fma(k, 0x1.62e4p-1f, negate(sum)), f));

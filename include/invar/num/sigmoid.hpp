@@ -8,6 +8,14 @@
 
 namespace invar::num {
 
+/// The logistic function 1/(1 + e^−x), the same bits everywhere.
+///
+/// With z = e^−|x|: 1/(1 + z) for x >= 0 and z/(1 + z) for x < 0, so that no digits are lost on either side. z and 1 +
+/// z are sums of two floats, and the one quotient is corrected once.
+///
+/// sigmoid(±0) = 1/2; sigmoid(+∞) = 1; sigmoid(−∞) and every x < −104 give +0; a NaN gives the canonical NaN. Subnormal
+/// results are kept. Largest error over all floats: 0.700 ulp for normal results (x = -0x1.a54e1cp+2), 0.771 ulp for
+/// subnormal ones, which are rounded twice (x = -0x1.5ed25p+6).
 KOKKOS_FORCEINLINE_FUNCTION float sigmoid(float x) {
   const bool negative = is_negative(x);
   const float magnitude = from_bits<float>(to_bits(x) & 0x7fffffffu);
@@ -20,7 +28,7 @@ KOKKOS_FORCEINLINE_FUNCTION float sigmoid(float x) {
   const float n = e.shifted < detail::round_to_integer - 126.0f ? detail::round_to_integer - 126.0f : e.shifted;
   const float power = from_bits<float>((to_bits(n) << 23) + 0x3f800000u);
 
-  // 1 + z as a sum of two floats, and its reciprocal as another.
+  // 1 + z as a sum of two floats.
   const float divisor = fma(high, power, 1.0f);
   const float divisor_rest = fma(low, power, fma(high, power, sub(1.0f, divisor)));
 

@@ -36,7 +36,9 @@ enum class Operation : std::uint64_t {
 /// A type whose arithmetic is recorded, not computed: it declares the member type `invar_symbolic` and the
 /// static member template `apply(Operation, operands…)`.
 template <class T>
-concept Symbolic = requires { typename T::invar_symbolic; };
+concept Symbolic = requires {
+  typename T::invar_symbolic;
+};
 
 }  // namespace invar::num
 

@@ -8,6 +8,13 @@
 
 namespace invar::num {
 
+/// The hyperbolic tangent, the same bits everywhere.
+///
+/// For |x| < 1/2: x + x³·q(x²) with q the minimax polynomial of degree 4 rounded to floats. Otherwise 1 − 2/(e^(2|x|) +
+/// 1) with the sign of x, where the denominator, the quotient and the difference are each a sum of two floats.
+///
+/// Odd: tanh(±0) = ±0, tanh(±∞) = ±1, and the result is ±1 from about |x| = 9.01 on; a NaN gives the canonical NaN.
+/// Largest error over all floats: 0.650 ulp (x = -0x1.e349fep-2).
 KOKKOS_FORCEINLINE_FUNCTION float tanh(float x) {
   const std::uint32_t sign = to_bits(x) & 0x80000000u;
   const float magnitude = from_bits<float>(to_bits(x) & 0x7fffffffu);

@@ -31,18 +31,14 @@ KOKKOS_FORCEINLINE_FUNCTION Reduced reduce_moderate(float x) {
   return {high, add(sub(sum, high), rest), to_bits(shifted)};
 }
 
-/// Word `index` (0 to 7) of 2/pi·2^32 in 32-bit digits after the binary point. A chain of selects, because an array
-/// would live in memory on a GPU.
-KOKKOS_FORCEINLINE_FUNCTION std::uint64_t two_over_pi_word(std::uint32_t index) {
-  std::uint64_t word = 0u;
-  word = index == 1u ? 0xa2f9836eu : word;
-  word = index == 2u ? 0x4e441529u : word;
-  word = index == 3u ? 0xfc2757d1u : word;
-  word = index == 4u ? 0xf534ddc0u : word;
-  word = index == 5u ? 0xdb629599u : word;
-  word = index == 6u ? 0x3c439041u : word;
-  word = index == 7u ? 0xfe5163abu : word;
-  return word;
+/// w0 to w4, the one that `index` names. Selects, because an array would live in memory on a GPU.
+KOKKOS_FORCEINLINE_FUNCTION std::uint64_t pick(std::uint32_t index, std::uint32_t w0, std::uint32_t w1,
+                                               std::uint32_t w2, std::uint32_t w3, std::uint32_t w4) {
+  std::uint32_t word = w0;
+  word = index == 1u ? w1 : word;
+  word = index == 2u ? w2 : word;
+  word = index == 3u ? w3 : word;
+  return index == 4u ? w4 : word;
 }
 
 /// Reduction of 2^17 <= x < infinity by Payne and Hanek, in integers: the 24-bit significand times those 96 bits of
@@ -53,10 +49,11 @@ KOKKOS_FORCEINLINE_FUNCTION Reduced reduce_huge(float x) {
   const std::uint32_t offset = (bits >> 23) - 120u;  // x = significand·2^(offset − 30)
   const std::uint32_t index = offset >> 5;
   const std::uint32_t shift = offset & 31u;
-  const std::uint64_t a = two_over_pi_word(index);
-  const std::uint64_t b = two_over_pi_word(index + 1u);
-  const std::uint64_t c = two_over_pi_word(index + 2u);
-  const std::uint64_t d = two_over_pi_word(index + 3u);
+  // 2/pi = 0.a2f9836e 4e441529 fc2757d1 f534ddc0 db629599 3c439041 fe5163ab… in hexadecimal.
+  const std::uint64_t a = pick(index, 0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u);
+  const std::uint64_t b = pick(index, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u);
+  const std::uint64_t c = pick(index, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u);
+  const std::uint64_t d = pick(index, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu);
   const std::uint64_t w0 = (((a << 32) | b) << shift) >> 32;
   const std::uint64_t w1 = (((b << 32) | c) << shift) >> 32;
   const std::uint64_t w2 = (((c << 32) | d) << shift) >> 32;
@@ -71,7 +68,8 @@ KOKKOS_FORCEINLINE_FUNCTION Reduced reduce_huge(float x) {
   // magnitude·pi/2 = magnitude + magnitude·(0x921fb544 42d18469 / 2^64), the second by halves.
   const std::uint64_t upper = magnitude >> 32;
   const std::uint64_t lower = magnitude & 0xffffffffu;
-  const std::uint64_t angle = magnitude + upper * 0x921fb544u + ((upper * 0x42d18469u) >> 32) + ((lower * 0x921fb544u) >> 32);
+  const std::uint64_t angle =
+      magnitude + upper * 0x921fb544u + ((upper * 0x42d18469u) >> 32) + ((lower * 0x921fb544u) >> 32);
 
   // The angle, below 2^62 units, in three pieces of 22, 20 and 20 bits, each made a float by putting it into the
   // significand of a power of two and subtracting that.
@@ -91,9 +89,7 @@ KOKKOS_FORCEINLINE_FUNCTION Reduced reduce_huge(float x) {
 }
 
 /// The reduction of any finite x >= 0; infinity and NaN give garbage.
-KOKKOS_FORCEINLINE_FUNCTION Reduced reduce_angle(float x) {
-  return x < 0x1p17f ? reduce_moderate(x) : reduce_huge(x);
-}
+KOKKOS_FORCEINLINE_FUNCTION Reduced reduce_angle(float x) { return x < 0x1p17f ? reduce_moderate(x) : reduce_huge(x); }
 
 /// sin(high + low).
 KOKKOS_FORCEINLINE_FUNCTION float sin_polynomial(Reduced r) {

@@ -5,9 +5,9 @@
 #define INVAR_OP_ARGMAX_HPP
 
 #include <invar/contract/defaults.hpp>
+#include <invar/num/arithmetic.hpp>
 #include <invar/tree/elements.hpp>
 #include <invar/tree/reduce_rows.hpp>
-#include <invar/num/arithmetic.hpp>
 
 #include <concepts>
 #include <cstdint>

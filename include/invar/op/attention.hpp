@@ -11,8 +11,10 @@
 #include <invar/tree/online_softmax.hpp>
 #include <invar/view.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 namespace invar {
@@ -36,7 +38,7 @@ struct AttentionTask {
   using scalar = num::accumulator_t<typename Q::non_const_value_type>;
   using Sums = tree::SplitSums<scalar>;
   static constexpr int max_rows = schedule::attention_max_rows;
-  static constexpr int panel = 64;  // positions packed at a time; schedule
+  static constexpr int panel = Contract::block < 64 ? Contract::block : 64;  // positions packed at a time; schedule
   static constexpr int max_dim = attention_max_head_dim;
 
   Out out;
@@ -51,6 +53,7 @@ struct AttentionTask {
   std::int64_t requests;
   std::int64_t row_count;
   int rows_per_task;
+  int scratch_level;
 
   /// A value's width in scratch, padded to whole register tiles.
   KOKKOS_FUNCTION static constexpr int padded(int dim) { return (dim + panel - 1) / panel * panel; }
@@ -65,7 +68,7 @@ struct AttentionTask {
   KOKKOS_FUNCTION void operator()(const Member& member) const {
     // Taken once: every request for scratch gets new memory.
     auto* const scratch = static_cast<scalar*>(
-        member.team_scratch(0).get_shmem_aligned(scratch_bytes(member.team_size()), alignof(double)));
+        member.team_scratch(scratch_level).get_shmem_aligned(scratch_bytes(member.team_size()), alignof(double)));
     const std::int64_t chunks = tree::leaf_count(row_count, rows_per_task);
     const int kv_head = static_cast<int>(member.league_rank() / chunks);
     const std::int64_t first = (member.league_rank() % chunks) * rows_per_task;
@@ -134,9 +137,8 @@ struct AttentionTask {
 
     for (std::int64_t split = 0; split < splits; split += workers) {
       const int batch = static_cast<int>(split + workers < splits ? workers : splits - split);
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, batch), [&](int w) {
-        split_of(kv_head, request, row, rows, split + w, partial + w * size);
-      });
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, batch),
+                           [&](int w) { split_of(kv_head, request, row, rows, split + w, partial + w * size); });
       member.team_barrier();
       Kokkos::parallel_for(Kokkos::TeamThreadRange(member, count), [&](int r) {
         for (int w = 0; w < batch; ++w)
@@ -266,8 +268,8 @@ struct AttentionTask {
 /// may see in its own request's sequence, and h' = h / (heads / kv_heads) is the KV head of query head h (GQA, MQA).
 ///
 /// The queries of request r are tokens query_begin(r) … query_begin(r + 1) − 1, and stand at the last positions of its
-/// sequence of kv_length(r) positions, whose keys and values are in the cache already. So one query is a decode step, as
-/// many as the sequence is long a whole prefill, anything between a chunk; a token's bits are the same in each.
+/// sequence of kv_length(r) positions, whose keys and values are in the cache already. So one query is a decode step,
+/// as many as the sequence is long a whole prefill, anything between a chunk; a token's bits are the same in each.
 ///
 /// \tparam Contract  fixes the bits; contract::Attention<ieee, 128, 1024> unless named; its text states every rounding
 /// \param exec  runs asynchronously in this instance
@@ -278,7 +280,8 @@ struct AttentionTask {
 /// \param kv_length    [requests], integers; taken as the cache's capacity where it is more. [in]
 /// \param options   scale and mask
 /// \param schedule  one of schedule::attention_table, or null to let the shape choose; never changes the bits
-/// \throws invar::error  on wrong extents, a head dimension above 256, a scale that is not positive and finite, heads that
+/// \throws invar::error  on wrong extents, a head dimension above 256, a scale that is not positive and finite, heads
+/// that
 ///                       are no multiple of the KV heads, or where out overlaps an input
 ///
 /// A query that sees nothing gives +0. A score of +∞ or NaN makes the row NaN; one of −∞ counts as masked.
@@ -334,15 +337,17 @@ void attention(const Exec& exec, const Out& out, const Q& q, const Kv& kv, const
   const std::int64_t rows = tokens * group;
   if (schedule == nullptr)
     schedule = &schedule::choose_attention(exec, rows, kv_heads, tree::leaf_count(kv.capacity(), Contract::split));
-  const int rows_per_task = schedule->rows_per_task < 1                               ? 1
-                            : schedule->rows_per_task > schedule::attention_max_rows ? schedule::attention_max_rows
-                                                                                     : schedule->rows_per_task;
+  const int rows_per_task = std::clamp(schedule->rows_per_task, 1, schedule::attention_max_rows);
   const Scalar scale_log2(num::mul(scale, 1.44269504088896340736f));
-  const Task task{out,   q,        kv,        query_begin,   kv_length, scale_log2, options.causal,
-                  group, head_dim, value_dim, kv.capacity(), requests,  rows,       rows_per_task};
+  Task task{out,   q,        kv,        query_begin,   kv_length, scale_log2, options.causal,
+            group, head_dim, value_dim, kv.capacity(), requests,  rows,       rows_per_task,
+            0};
   const int team_size = schedule::Backend<Exec>::team_size(exec, schedule->team_size);
   Kokkos::TeamPolicy<Exec> policy(exec, static_cast<int>(tree::leaf_count(rows, rows_per_task) * kv_heads), team_size);
-  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(task.scratch_bytes(team_size) + alignof(double))));
+  const int scratch = static_cast<int>(task.scratch_bytes(team_size) + alignof(double));
+  // The small, fast level where the partial results fit, the large one otherwise.
+  task.scratch_level = scratch <= Kokkos::TeamPolicy<Exec>::scratch_size_max(0) ? 0 : 1;
+  policy.set_scratch_size(task.scratch_level, Kokkos::PerTeam(scratch));
   Kokkos::parallel_for("Invar::attention", policy, task);
 }
 

@@ -39,9 +39,9 @@ struct LayerNorm {
 
 }  // namespace detail
 
-/// y(i, j) = fma((x(i, j) − m)·f, weight(j), bias(j)) with m = (Σ_j x(i, j))/columns, v = Σ_j (x(i, j) − m)²/columns and
-/// f = 1/√(v + eps). Every operation is rounded in the order written; the squares are summed by fma in a second pass
-/// over the row, in the tree of the contract. (Ba, Kiros and Hinton, 2016.)
+/// y(i, j) = fma((x(i, j) − m)·f, weight(j), bias(j)) with m = (Σ_j x(i, j))/columns, v = Σ_j (x(i, j) − m)²/columns
+/// and f = 1/√(v + eps). Every operation is rounded in the order written; the squares are summed by fma in a second
+/// pass over the row, in the tree of the contract. (Ba, Kiros and Hinton, 2016.)
 ///
 /// \tparam Contract  fixes the bits; contract::Norm unless named
 /// \param exec    runs asynchronously in this instance

@@ -33,8 +33,8 @@ struct LogSoftmax {
 
 }  // namespace detail
 
-/// y(i, j) = (x(i, j) − m) − log(s) with m the maximum and s the shifted sum of logsumexp; every operation rounded in the
-/// order written.
+/// y(i, j) = (x(i, j) − m) − log(s) with m the maximum and s the shifted sum of logsumexp; every operation rounded in
+/// the order written.
 ///
 /// \tparam Contract  fixes the bits; contract::Softmax unless named
 /// \param exec    runs asynchronously in this instance
@@ -43,8 +43,8 @@ struct LogSoftmax {
 /// \param schedule  one of schedule::rows_table, or null to let the shape choose; never changes the bits
 /// \throws invar::error  on a wrong extent, or where y overlaps x without being x
 ///
-/// A row that holds NaN or +∞, or nothing but −∞, is NaN throughout, except that finite elements beside +∞ give −∞. double is not supported: Invar's exp
-/// is a float function.
+/// A row that holds NaN or +∞, or nothing but −∞, is NaN throughout, except that finite elements beside +∞ give −∞.
+/// double is not supported: Invar's exp is a float function.
 template <class Contract = contract::Softmax, ExecutionSpace Exec, ViewOfRank<2> Y, ViewOfRank<2> X>
 void log_softmax(const Exec& exec, const Y& y, const X& x, const schedule::Rows* schedule = nullptr) {
   static_assert(contract::is_rows_v<Contract>, "Invar: log_softmax takes a contract::Rows");

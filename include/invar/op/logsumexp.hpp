@@ -5,9 +5,9 @@
 #define INVAR_OP_LOGSUMEXP_HPP
 
 #include <invar/contract/defaults.hpp>
+#include <invar/num/log.hpp>
 #include <invar/tree/elements.hpp>
 #include <invar/tree/reduce_rows.hpp>
-#include <invar/num/log.hpp>
 #include <invar/tree/reductions.hpp>
 
 namespace invar {
@@ -56,7 +56,8 @@ void logsumexp(const Exec& exec, const Result& result, const X& x, const schedul
 template <class Contract = contract::LogSumExp, ExecutionSpace Exec, ViewOfRank<1> X>
 auto logsumexp(const Exec& exec, const X& x) {
   using Value = num::accumulator_t<typename X::non_const_value_type>;
-  return tree::on_host<Value>("Invar::logsumexp", exec, [&](const auto& result) { logsumexp<Contract>(exec, result, x); });
+  return tree::on_host<Value>("Invar::logsumexp", exec,
+                              [&](const auto& result) { logsumexp<Contract>(exec, result, x); });
 }
 
 }  // namespace invar

@@ -87,7 +87,8 @@ struct MatmulTask {
       tree::chain_tile<M, N>(chain + i * N, panel_a + i * panel_k, panel_k, b_rows, ldb, depth);
   }
 
-  /// True where b can be read in place: it already has the accumulator's type, lies contiguous along n, and is used once.
+  /// True where b can be read in place: it already has the accumulator's type, lies contiguous along n, and is used
+  /// once.
   KOKKOS_FUNCTION bool direct(int columns, int rows) const {
     return std::is_same_v<typename B::non_const_value_type, scalar> && b.stride(1) == 1 && columns == N && rows <= M;
   }
@@ -110,9 +111,9 @@ void launch_matmul(const Exec& exec, const C& c, const A& a, const B& b, const B
   const std::int64_t n = c.extent(1);
   const std::int64_t tasks_m = tree::leaf_count(m, block_m);
   const Task task{c, a, b, bias, m, n, static_cast<std::int64_t>(a.extent(1)), block_m, tasks_m};
-  Kokkos::parallel_for("Invar::matmul",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, tasks_m * tree::leaf_count(n, N)),
-                       task);
+  Kokkos::parallel_for(
+      "Invar::matmul",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, tasks_m * tree::leaf_count(n, N)), task);
 }
 
 template <class Contract, class Exec, class C, class A, class B, class Bias>

@@ -5,10 +5,10 @@
 #define INVAR_OP_MAX_HPP
 
 #include <invar/contract/defaults.hpp>
-#include <invar/tree/elements.hpp>
-#include <invar/tree/reduce_rows.hpp>
 #include <invar/num/arithmetic.hpp>
+#include <invar/tree/elements.hpp>
 #include <invar/tree/lanes.hpp>
+#include <invar/tree/reduce_rows.hpp>
 
 #include <cmath>
 
@@ -34,8 +34,8 @@ template <class Contract, class Exec, class Result, class X>
 void max_of(const Exec& exec, const Result& result, const X& x, const schedule::Rows* schedule) {
   static_assert(contract::is_rows_v<Contract>, "Invar: max takes a contract::Rows");
   const tree::Elements elements{x};
-  tree::reduce_rows("max", "Invar::max", exec, result, elements,
-                    Maximum<Contract, tree::Elements<X>>{elements}, schedule);
+  tree::reduce_rows("max", "Invar::max", exec, result, elements, Maximum<Contract, tree::Elements<X>>{elements},
+                    schedule);
 }
 
 }  // namespace detail

@@ -24,8 +24,8 @@ template <class Contract, class Exec, class Result, class X>
 void mean_of(const Exec& exec, const Result& result, const X& x, const schedule::Rows* schedule) {
   static_assert(contract::is_rows_v<Contract>, "Invar: mean takes a contract::Rows");
   const tree::Elements elements{x};
-  tree::reduce_rows("mean", "Invar::mean", exec, result, elements,
-                    tree::Sum<Contract, tree::Elements<X>>{elements}, schedule, DivideBy{elements.columns()});
+  tree::reduce_rows("mean", "Invar::mean", exec, result, elements, tree::Sum<Contract, tree::Elements<X>>{elements},
+                    schedule, DivideBy{elements.columns()});
 }
 
 }  // namespace detail

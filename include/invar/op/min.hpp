@@ -5,10 +5,10 @@
 #define INVAR_OP_MIN_HPP
 
 #include <invar/contract/defaults.hpp>
-#include <invar/tree/elements.hpp>
-#include <invar/tree/reduce_rows.hpp>
 #include <invar/num/arithmetic.hpp>
+#include <invar/tree/elements.hpp>
 #include <invar/tree/lanes.hpp>
+#include <invar/tree/reduce_rows.hpp>
 
 #include <cmath>
 
@@ -34,8 +34,8 @@ template <class Contract, class Exec, class Result, class X>
 void min_of(const Exec& exec, const Result& result, const X& x, const schedule::Rows* schedule) {
   static_assert(contract::is_rows_v<Contract>, "Invar: min takes a contract::Rows");
   const tree::Elements elements{x};
-  tree::reduce_rows("min", "Invar::min", exec, result, elements,
-                    Minimum<Contract, tree::Elements<X>>{elements}, schedule);
+  tree::reduce_rows("min", "Invar::min", exec, result, elements, Minimum<Contract, tree::Elements<X>>{elements},
+                    schedule);
 }
 
 }  // namespace detail

@@ -23,12 +23,14 @@ struct RmsNorm {
   template <class Line>
   KOKKOS_FUNCTION void operator()(std::int64_t row, const Line& line) const {
     const tree::Elements<X> elements{x};
-    const scalar squares = line.reduce(row, tree::Dot<Contract, tree::Elements<X>, tree::Elements<X>>{elements, elements});
+    const scalar squares =
+        line.reduce(row, tree::Dot<Contract, tree::Elements<X>, tree::Elements<X>>{elements, elements});
     const scalar mean = num::div(squares, static_cast<scalar>(line.columns()));
     const scalar factor = num::rsqrt(num::add(mean, scalar(eps)));
     line.for_each_column([&](std::int64_t j) {
       const scalar w = num::widen(typename W::non_const_value_type(weight(j)));
-      y(row, j) = num::narrow<typename Y::value_type>(num::mul_unfenced(num::mul_unfenced(elements(row, j), factor), w));
+      y(row, j) =
+          num::narrow<typename Y::value_type>(num::mul_unfenced(num::mul_unfenced(elements(row, j), factor), w));
     });
   }
 };
@@ -43,9 +45,8 @@ struct AddRmsNorm {
   KOKKOS_FUNCTION void operator()(std::int64_t row, const Line& line) const {
     const tree::Elements<X> a{x};
     const tree::Elements<R> b{residual};
-    line.for_each_column([&](std::int64_t j) {
-      norm.x(row, j) = num::narrow<typename H::value_type>(num::add(a(row, j), b(row, j)));
-    });
+    line.for_each_column(
+        [&](std::int64_t j) { norm.x(row, j) = num::narrow<typename H::value_type>(num::add(a(row, j), b(row, j))); });
     line.barrier();
     norm(row, line);
   }
@@ -82,7 +83,7 @@ void rms_norm(const Exec& exec, const Y& y, const X& x, const W& weight, float e
   static_assert(contract::is_rows_v<Contract>, "Invar: rms_norm takes a contract::Rows");
   detail::check_rms_norm<Exec>(y, "x", x, weight);
   tree::launch_map_rows<Contract>("Invar::rms_norm", exec, x.extent(0), x.extent(1), sizeof(double), schedule,
-                                detail::RmsNorm<Contract, Y, X, W>{y, x, weight, eps});
+                                  detail::RmsNorm<Contract, Y, X, W>{y, x, weight, eps});
 }
 
 /// The residual addition before the norm, fused: h = x + residual, rounded to h's type, then y = rms_norm(h). The bits
@@ -110,7 +111,7 @@ void rms_norm(const Exec& exec, const Y& y, const H& h, const X& x, const R& res
   require_disjoint_or_same("rms_norm", "h", h, "x", x);
   require_disjoint_or_same("rms_norm", "h", h, "residual", residual);
   tree::launch_map_rows<Contract>("Invar::rms_norm", exec, x.extent(0), x.extent(1), sizeof(double), schedule,
-                        AddRmsNorm<Contract, Y, H, X, R, W>{{y, h, weight, eps}, x, residual});
+                                  AddRmsNorm<Contract, Y, H, X, R, W>{{y, h, weight, eps}, x, residual});
 }
 
 }  // namespace invar

@@ -68,8 +68,8 @@ struct Rope {
 }  // namespace detail
 
 /// Rotates the pairs (a, b) of each head by the angle θ = position·frequency(i), rounded to float:
-/// a' = fma(a, cos θ, −(b·sin θ)), b' = fma(b, cos θ, a·sin θ), the inner products rounded. Elements behind the pairs are
-/// copied. (Su et al., 2021.)
+/// a' = fma(a, cos θ, −(b·sin θ)), b' = fma(b, cos θ, a·sin θ), the inner products rounded. Elements behind the pairs
+/// are copied. (Su et al., 2021.)
 ///
 /// \tparam Contract  contract::Elementwise<ieee>
 /// \param exec  runs asynchronously in this instance
@@ -102,9 +102,9 @@ void rope(const Exec& exec, const Y& y, const X& x, const Positions& positions, 
   require_disjoint_or_same("rope", "y", y, "x", x);
   require_disjoint("rope", "y", y, "positions", positions);
   require_disjoint("rope", "y", y, "frequencies", frequencies);
-  tree::launch_elements("Invar::rope", exec, static_cast<std::int64_t>(x.extent(0)), schedule,
-                        Rope<Y, X, Positions, Frequencies>{y, x, positions, frequencies, pairs,
-                                                           static_cast<std::int64_t>(x.extent(1))});
+  tree::launch_elements(
+      "Invar::rope", exec, static_cast<std::int64_t>(x.extent(0)), schedule,
+      Rope<Y, X, Positions, Frequencies>{y, x, positions, frequencies, pairs, static_cast<std::int64_t>(x.extent(1))});
 }
 
 }  // namespace invar

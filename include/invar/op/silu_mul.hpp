@@ -35,7 +35,8 @@ struct SiluMul {
 
 }  // namespace detail
 
-/// y(i, j) = (g·sigmoid(g))·up(i, j) with g = gate(i, j); each product rounded, then rounded to y's type. (Shazeer, 2020.)
+/// y(i, j) = (g·sigmoid(g))·up(i, j) with g = gate(i, j); each product rounded, then rounded to y's type. (Shazeer,
+/// 2020.)
 ///
 /// \tparam Contract  contract::Elementwise<ieee>
 /// \param exec  runs asynchronously in this instance

@@ -33,8 +33,8 @@ struct Softmax {
 
 }  // namespace detail
 
-/// y(i, j) = exp(x(i, j) − m)·(1/s) with m the maximum and s the shifted sum of logsumexp; every operation rounded in the
-/// order written.
+/// y(i, j) = exp(x(i, j) − m)·(1/s) with m the maximum and s the shifted sum of logsumexp; every operation rounded in
+/// the order written.
 ///
 /// \tparam Contract  fixes the bits; contract::Softmax unless named
 /// \param exec    runs asynchronously in this instance

@@ -16,8 +16,8 @@ template <class Contract, class Exec, class Result, class X>
 void sum_of(const Exec& exec, const Result& result, const X& x, const schedule::Rows* schedule) {
   static_assert(contract::is_rows_v<Contract>, "Invar: sum takes a contract::Rows");
   const tree::Elements elements{x};
-  tree::reduce_rows("sum", "Invar::sum", exec, result, elements,
-                    tree::Sum<Contract, tree::Elements<X>>{elements}, schedule);
+  tree::reduce_rows("sum", "Invar::sum", exec, result, elements, tree::Sum<Contract, tree::Elements<X>>{elements},
+                    schedule);
 }
 
 }  // namespace detail

@@ -120,7 +120,8 @@ void attention(const Out& out, const Q& q, const Kv& kv, const Begin& query_begi
   const int group = static_cast<int>(q.extent(1) / kv.k.extent(2));
   const int value_dim = static_cast<int>(out.extent(2));
   for (std::int64_t request = 0; request < static_cast<std::int64_t>(kv_length.extent(0)); ++request)
-    for (std::int64_t token = query_begin(request); token < static_cast<std::int64_t>(query_begin(request + 1)); ++token)
+    for (std::int64_t token = query_begin(request); token < static_cast<std::int64_t>(query_begin(request + 1));
+         ++token)
       for (int head = 0; head < static_cast<int>(q.extent(1)); ++head) {
         const std::int64_t length = kv_length(request);
         const std::int64_t after = static_cast<std::int64_t>(query_begin(request + 1)) - 1 - token;

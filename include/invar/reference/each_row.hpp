@@ -17,12 +17,12 @@ void for_each_row(const Result& result, const X& x, const Value& value) {
   using T = typename Result::value_type;
   using E = typename X::non_const_value_type;
   if constexpr (static_cast<int>(X::rank) == 1) {
-    result() = num::narrow<T>(value(static_cast<std::int64_t>(x.extent(0)),
-                                    [&](std::int64_t i) { return num::widen(E(x(i))); }));
+    result() = num::narrow<T>(
+        value(static_cast<std::int64_t>(x.extent(0)), [&](std::int64_t i) { return num::widen(E(x(i))); }));
   } else {
     for (std::int64_t row = 0; row < static_cast<std::int64_t>(x.extent(0)); ++row)
-      result(row) = num::narrow<T>(value(static_cast<std::int64_t>(x.extent(1)),
-                                         [&](std::int64_t i) { return num::widen(E(x(row, i))); }));
+      result(row) = num::narrow<T>(
+          value(static_cast<std::int64_t>(x.extent(1)), [&](std::int64_t i) { return num::widen(E(x(row, i))); }));
   }
 }
 

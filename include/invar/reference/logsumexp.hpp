@@ -5,9 +5,9 @@
 #define INVAR_REFERENCE_LOGSUMEXP_HPP
 
 #include <invar/contract/defaults.hpp>
+#include <invar/num/log.hpp>
 #include <invar/reference/each_row.hpp>
 #include <invar/reference/rows.hpp>
-#include <invar/num/log.hpp>
 
 namespace invar::reference {
 

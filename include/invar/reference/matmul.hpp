@@ -47,9 +47,8 @@ template <class Contract = contract::DefaultMatmul, class C, class A, class B, c
 void matmul(const C& c, const A& a, const B& b, const Bias& bias) {
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(c.extent(0)); ++i)
     for (std::int64_t j = 0; j < static_cast<std::int64_t>(c.extent(1)); ++j)
-      c(i, j) = num::narrow<typename C::value_type>(
-          num::add(detail::inner_product<Contract>(a, b, i, j),
-                   num::widen(typename Bias::non_const_value_type(bias(j)))));
+      c(i, j) = num::narrow<typename C::value_type>(num::add(detail::inner_product<Contract>(a, b, i, j),
+                                                             num::widen(typename Bias::non_const_value_type(bias(j)))));
 }
 
 }  // namespace invar::reference

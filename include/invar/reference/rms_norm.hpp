@@ -33,8 +33,8 @@ void rms_norm(const Y& y, const H& h, const X& x, const R& residual, const W& we
   using B = typename R::non_const_value_type;
   for (std::int64_t row = 0; row < static_cast<std::int64_t>(x.extent(0)); ++row)
     for (std::int64_t j = 0; j < static_cast<std::int64_t>(x.extent(1)); ++j)
-      h(row, j) = num::narrow<typename H::value_type>(
-          num::add(num::widen(A(x(row, j))), num::widen(B(residual(row, j)))));
+      h(row, j) =
+          num::narrow<typename H::value_type>(num::add(num::widen(A(x(row, j))), num::widen(B(residual(row, j)))));
   rms_norm<Contract>(y, h, weight, eps);
 }
 

@@ -30,8 +30,7 @@ void rope(const Y& y, const X& x, const Positions& positions, const Frequencies&
         const Value angle = num::mul(static_cast<Value>(positions(token)), Value(frequencies(i)));
         const Value a = num::widen(E(x(token, head, first)));
         const Value b = num::widen(E(x(token, head, second)));
-        y(token, head, first) =
-            num::narrow<T>(num::fma(a, num::cos(angle), num::negate(num::mul(b, num::sin(angle)))));
+        y(token, head, first) = num::narrow<T>(num::fma(a, num::cos(angle), num::negate(num::mul(b, num::sin(angle)))));
         y(token, head, second) = num::narrow<T>(num::fma(b, num::cos(angle), num::mul(a, num::sin(angle))));
       }
     }

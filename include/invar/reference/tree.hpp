@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// \file
-/// The reduction trees of contract::Rows, written as their definition: recursively, on the host, one leaf after another.
+/// The reduction trees of contract::Rows, written as their definition: recursively, on the host, one leaf after
+/// another.
 #ifndef INVAR_REFERENCE_TREE_HPP
 #define INVAR_REFERENCE_TREE_HPP
 
@@ -48,8 +49,8 @@ template <class Contract, class Value, class Leaf, class Join>
 Value row(std::int64_t n, const Leaf& leaf_value, const Join& join) {
   constexpr std::int64_t size = Contract::leaf;
   return aligned_tree<Value>(
-      0, (n + size - 1) / size,
-      [&](std::int64_t i) { return leaf_value(i * size, std::min(n, (i + 1) * size)); }, join);
+      0, (n + size - 1) / size, [&](std::int64_t i) { return leaf_value(i * size, std::min(n, (i + 1) * size)); },
+      join);
 }
 
 }  // namespace invar::reference

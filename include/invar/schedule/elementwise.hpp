@@ -27,7 +27,7 @@ inline constexpr std::array<Elementwise, 2> elementwise_table{{
 template <class Exec>
 const Elementwise& choose_elementwise(const Exec& exec, std::int64_t items) {
   return items >= 64 * static_cast<std::int64_t>(Backend<Exec>::workers(exec)) ? elementwise_table[1]
-                                                                              : elementwise_table[0];
+                                                                               : elementwise_table[0];
 }
 
 }  // namespace invar::schedule

@@ -19,7 +19,8 @@ struct Matmul {
   int block_m;  ///< rows of a task, a multiple of tile_m: they share one packed panel of b
 };
 
-/// Every schedule of matmul. Tests run each of them against the reference. The kernels are compiled per (tile_m, tile_n).
+/// Every schedule of matmul. Tests run each of them against the reference. The kernels are compiled per (tile_m,
+/// tile_n).
 inline constexpr std::array<Matmul, 4> matmul_table{{
     {"1 x 64", 1, 64, 1},
     {"4 x 32", 4, 32, 4},

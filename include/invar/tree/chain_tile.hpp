@@ -11,8 +11,9 @@
 
 namespace invar::tree {
 
-/// acc[i][j] = fma(a[i][k], b[k][j], acc[i][j]) for k = 0 … depth − 1 in ascending order. Every output is a chain of its
-/// own, so the tile's size and the order of i and j cannot reach the bits, and a chain may be continued by another call.
+/// acc[i][j] = fma(a[i][k], b[k][j], acc[i][j]) for k = 0 … depth − 1 in ascending order. Every output is a chain of
+/// its own, so the tile's size and the order of i and j cannot reach the bits, and a chain may be continued by another
+/// call.
 ///
 /// \tparam M, N  the tile: M·N accumulators stay in registers, N runs along the vectors
 /// \param acc  [M, N] dense

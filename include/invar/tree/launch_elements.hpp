@@ -33,9 +33,9 @@ void launch_elements(const char* label, const Exec& exec, std::int64_t items, co
   if (items == 0) return;
   if (chosen == nullptr) chosen = &schedule::choose_elementwise(exec, items);
   const std::int64_t per_task = chosen->items_per_task;
-  Kokkos::parallel_for(
-      label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, leaf_count(items, per_task)),
-      Chunk<Body>{body, items, per_task});
+  Kokkos::parallel_for(label,
+                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, leaf_count(items, per_task)),
+                       Chunk<Body>{body, items, per_task});
 }
 
 }  // namespace invar::tree

@@ -45,18 +45,16 @@ struct AsItIs {
 /// \param x          the input: Elements of a view
 /// \param finish     finish(value): the value to round and store
 template <RowReduction Reduction, class Exec, class Result, class X, class Finish = AsItIs>
-void reduce_rows(const char* operation, const char* label, const Exec& exec, const Result& result,
-                 const Elements<X>& x, const Reduction& reduction, const schedule::Rows* chosen,
-                 const Finish& finish = {}) {
+void reduce_rows(const char* operation, const char* label, const Exec& exec, const Result& result, const Elements<X>& x,
+                 const Reduction& reduction, const schedule::Rows* chosen, const Finish& finish = {}) {
   invar::detail::check_output<Exec, Result>();
   invar::detail::check_input<Exec, X>();
   if constexpr (static_cast<int>(Result::rank) == 1)
     invar::detail::require_extent(operation, "result", result, 0, x.rows());
   invar::detail::require_disjoint(operation, "result", result, "x", x.x);
-  if (chosen == nullptr)
-    chosen = &schedule::choose_rows(exec, x.rows(), leaf_count(x.columns(), Reduction::leaf_size));
-  launch_rows(label, exec, x.rows(), x.columns(), Reduction::leaf_size, sizeof(typename Reduction::value_type),
-              *chosen, ReduceRows<Result, Reduction, Finish>{result, reduction, finish});
+  if (chosen == nullptr) chosen = &schedule::choose_rows(exec, x.rows(), leaf_count(x.columns(), Reduction::leaf_size));
+  launch_rows(label, exec, x.rows(), x.columns(), Reduction::leaf_size, sizeof(typename Reduction::value_type), *chosen,
+              ReduceRows<Result, Reduction, Finish>{result, reduction, finish});
 }
 
 /// The value of a one-row operation on the host: operation(result view), then a wait for exec.

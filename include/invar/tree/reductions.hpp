@@ -73,9 +73,9 @@ struct MaxSum {
   T sum;
 };
 
-/// (m, s) with m = max x_i and s = Σ exp(x_i − m). One pass over memory: a leaf takes its own maximum, then sums in lanes;
-/// a join scales both sums to the common maximum: s = fma(s_a, exp(m_a − m), s_b·exp(m_b − m)). Where a maximum is
-/// infinite, 0 stands for it in the differences.
+/// (m, s) with m = max x_i and s = Σ exp(x_i − m). One pass over memory: a leaf takes its own maximum, then sums in
+/// lanes; a join scales both sums to the common maximum: s = fma(s_a, exp(m_a − m), s_b·exp(m_b − m)). Where a maximum
+/// is infinite, 0 stands for it in the differences.
 template <class Contract, class X>
 struct ShiftedExponentials {
   using scalar = typename X::value_type;

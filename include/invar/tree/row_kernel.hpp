@@ -14,8 +14,8 @@
 
 namespace invar::tree {
 
-/// What a row operation gives to the kernel: the value of one leaf, the join of two neighbouring subtrees, and the value
-/// of an empty row. The kernel decides who evaluates which leaf, never in which tree.
+/// What a row operation gives to the kernel: the value of one leaf, the join of two neighbouring subtrees, and the
+/// value of an empty row. The kernel decides who evaluates which leaf, never in which tree.
 template <class R>
 concept RowReduction = requires(const R r, typename R::value_type v, std::int64_t i) {
   { R::leaf_size } -> std::convertible_to<std::int64_t>;
@@ -60,7 +60,8 @@ class Row {
     });
     member_.team_barrier();
     // A task is an aligned subtree, so the tree over tasks completes the tree over leaves.
-    const Value value = fold_aligned<Value>(0, tasks, [&](std::int64_t i) { return partial[i]; }, join);
+    const Value value = fold_aligned<Value>(
+        0, tasks, [&](std::int64_t i) { return partial[i]; }, join);
     member_.team_barrier();
     return value;
   }
@@ -106,7 +107,9 @@ void launch_rows(const char* label, const Exec& exec, std::int64_t rows, std::in
   const int team_size = schedule::Backend<Exec>::team_size(exec, wanted);
   const int leaves_per_task = chosen.leaves_per_task;
   const std::size_t scratch_bytes = Row<Member>::max_tasks * scratch_value;
-  Policy policy(exec, static_cast<int>(rows), team_size);
+  // A league counts in int; its teams take several rows each where there are more.
+  const std::int64_t league = rows < (std::int64_t{1} << 30) ? rows : (std::int64_t{1} << 30);
+  Policy policy(exec, static_cast<int>(league), team_size);
   if (team_size > 1) policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_bytes + scratch_alignment)));
   Kokkos::parallel_for(
       label, policy, KOKKOS_LAMBDA(const Member& member) {
@@ -114,8 +117,8 @@ void launch_rows(const char* label, const Exec& exec, std::int64_t rows, std::in
         void* const scratch = member.team_size() > 1
                                   ? member.team_scratch(0).get_shmem_aligned(scratch_bytes, scratch_alignment)
                                   : nullptr;
-        body(static_cast<std::int64_t>(member.league_rank()),
-             Row<Member>(member, columns, leaves_per_task, scratch));
+        for (std::int64_t row = member.league_rank(); row < rows; row += league)
+          body(row, Row<Member>(member, columns, leaves_per_task, scratch));
       });
 }
 

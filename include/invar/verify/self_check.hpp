@@ -18,8 +18,8 @@ namespace invar {
 
 /// What one check of self_check() found.
 struct SelfCheckItem {
-  const char* name;       ///< what is checked
-  const char* cause;      ///< what usually breaks it
+  const char* name;        ///< what is checked
+  const char* cause;       ///< what usually breaks it
   std::uint32_t expected;  ///< bits of the contract's result
   std::uint32_t found;     ///< bits that a worker computed: the first worker's that differ, if any
   bool passed() const { return expected == found; }
@@ -46,8 +46,8 @@ struct SelfCheckReport {
       char line[256];
       std::snprintf(line, sizeof line, "  %-6s %-34s expected 0x%08x, found 0x%08x%s%s\n",
                     item.passed() ? "ok" : "FAILED", item.name, static_cast<unsigned>(item.expected),
-                    static_cast<unsigned>(item.found), item.passed() ? "" : "; usual cause: ",
-                    item.passed() ? "" : item.cause);
+                    static_cast<unsigned>(item.found),
+                    item.passed() ? "" : "; usual cause: ", item.passed() ? "" : item.cause);
       lines += line;
     }
     return lines;
@@ -63,14 +63,14 @@ namespace detail {
 
 /// The inputs come from memory, so that no compiler evaluates a check in advance.
 struct SelfCheckInputs {
-  float one_and_a_bit = 0x1.001p0f;   // 1 + 2^-12
-  float minus_square = -0x1.002p0f;   // −(1 + 2^-11): the square, rounded
-  float tiny = 0x1.8p-130f;           // subnormal
+  float one_and_a_bit = 0x1.001p0f;  // 1 + 2^-12
+  float minus_square = -0x1.002p0f;  // −(1 + 2^-11): the square, rounded
+  float tiny = 0x1.8p-130f;          // subnormal
   float smallest_normal = 0x1p-126f;
   float half = 0.5f;
   float one = 1.0f;
   float three = 3.0f;
-  float half_ulp = 0x1.000002p-24f;   // just above half an ulp of 1
+  float half_ulp = 0x1.000002p-24f;  // just above half an ulp of 1
   float big = 0x1p30f;
   float quiet_nan = num::from_bits<float>(std::uint32_t{0xffc12345u});
   float zero = 0.0f;
@@ -99,7 +99,8 @@ KOKKOS_INLINE_FUNCTION std::uint32_t self_check_result(int check, const SelfChec
 
 inline std::array<SelfCheckItem, self_check_count> self_check_expectations() {
   return {{
-      {"product, then sum: two roundings", "contraction (-ffp-contract, -fmad) that passes the barrier", 0x00000000u, 0},
+      {"product, then sum: two roundings", "contraction (-ffp-contract, -fmad) that passes the barrier", 0x00000000u,
+       0},
       {"fma: one rounding", "an fma that is a product and a sum", 0x33800000u, 0},
       {"product may be subnormal", "flush-to-zero (MXCSR, FPCR, -ftz, -ffast-math start-up code)", 0x00400000u, 0},
       {"subnormal operands and sum", "denormals-are-zero (MXCSR, FPCR, -ftz)", 0x00180000u, 0},
@@ -116,8 +117,8 @@ inline std::array<SelfCheckItem, self_check_count> self_check_expectations() {
 }  // namespace detail
 
 /// Runs a few operations on every worker of exec and compares bits: contraction, fma, flush-to-zero of results and of
-/// operands, division, square root, rounding mode, reassociation and NaN. Takes well under a millisecond on a host; waits
-/// for exec. The report says what each check found; `self_check(exec).require()` throws unless all passed.
+/// operands, division, square root, rounding mode, reassociation and NaN. Takes well under a millisecond on a host;
+/// waits for exec. The report says what each check found; `self_check(exec).require()` throws unless all passed.
 template <class Exec>
 SelfCheckReport self_check(const Exec& exec) {
   using namespace detail;
@@ -126,8 +127,8 @@ SelfCheckReport self_check(const Exec& exec) {
   const int runs = 4 * workers;
   using Memory = typename Exec::memory_space;
   Kokkos::View<SelfCheckInputs*, Memory> inputs(Kokkos::view_alloc(exec, "Invar::self_check::inputs"), 1);
-  Kokkos::View<std::uint32_t**, Kokkos::LayoutRight, Memory> found(
-      Kokkos::view_alloc(exec, "Invar::self_check::found"), runs, self_check_count);
+  Kokkos::View<std::uint32_t**, Kokkos::LayoutRight, Memory> found(Kokkos::view_alloc(exec, "Invar::self_check::found"),
+                                                                   runs, self_check_count);
   Kokkos::deep_copy(exec, inputs, SelfCheckInputs{});
   Kokkos::parallel_for(
       "Invar::self_check", Kokkos::RangePolicy<Exec>(exec, 0, runs), KOKKOS_LAMBDA(int run) {

@@ -28,8 +28,8 @@ struct Trace {
 
   /// A constant of the kernel.
   template <class T>
-    requires std::is_arithmetic_v<T>
-  KOKKOS_FUNCTION explicit Trace(T constant) : hash(hash_constant(static_cast<double>(constant))) {}
+  requires std::is_arithmetic_v<T> KOKKOS_FUNCTION explicit Trace(T constant)
+      : hash(hash_constant(static_cast<double>(constant))) {}
 
   /// The symbol of an input element: distinct for distinct ids.
   KOKKOS_FUNCTION static Trace input(std::uint64_t id) { return from_hash(mix(id + 0x9e3779b97f4a7c15u)); }
