@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// The forward pass of a llama model over a batch of sequences that share a paged KV cache.
+#ifndef SERVE_ENGINE_HPP
+#define SERVE_ENGINE_HPP
+
+#include "model_config.hpp"
+#include "vocabulary.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace serve {
+
+/// What one sequence contributes to a step: the tokens at its next positions, at least one.
+struct Slice {
+  std::span<const Token> tokens;
+  std::size_t first_position;  ///< of tokens[0]; earlier positions are in the cache
+  std::span<const int> pages;  ///< of the cache, in the order of the sequence; enough for all tokens
+  bool wants_logits;           ///< of the last token
+};
+
+/// The next token after a slice, and what it was chosen from.
+struct Prediction {
+  Token token;                    ///< the most probable one; the lowest id where several are
+  std::span<const float> logits;  ///< valid until the next step
+};
+
+/// Which order the sums have: see InvariantKernels and VariantKernels.
+enum class KernelKind { invariant, variant };
+
+/// How matrices are kept in memory; bf16 rounds them once. Everything else is float.
+enum class WeightKind { f32, bf16 };
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  /// Forgets the cache and lays it out as `pages` pages of `page_size` positions. Comes before the first step.
+  virtual void set_cache(std::size_t pages, std::size_t page_size) = 0;
+
+  /// Computes all slices in one batch; returns a prediction for each slice that wants one, in their order.
+  virtual std::vector<Prediction> step(std::span<const Slice> slices) = 0;
+};
+
+/// An engine with its own copy of the weights; nothing refers to the file later. Kokkos must be initialized.
+std::unique_ptr<Engine> make_engine(const gguf::File& file, const ModelConfig& config, const ModelTensors& tensors,
+                                    KernelKind kernels, WeightKind weights);
+
+}  // namespace serve
+
+#endif
