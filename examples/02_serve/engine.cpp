@@ -19,8 +19,10 @@ namespace {
 
 template <class T>
 using Rows = Kokkos::View<T**, Kokkos::LayoutRight, Exec>;
-using Heads = Kokkos::View<float***, Kokkos::LayoutRight, Exec>;
-using Pages = Kokkos::View<float****, Kokkos::LayoutRight, Exec>;
+template <class T>
+using Heads = Kokkos::View<T***, Kokkos::LayoutRight, Exec>;
+template <class T>
+using Pages = Kokkos::View<T****, Kokkos::LayoutRight, Exec>;
 using Integers = Kokkos::View<int*, Exec>;
 
 /// Where each token of a step belongs.
@@ -69,7 +71,8 @@ Batch describe(std::span<const Slice> slices, std::size_t page_size) {
 }
 
 /// Copies each token's heads into its slot of the cache.
-void store(const Exec& exec, const Pages& cache, const Heads& heads, const Batch& batch) {
+template <class T>
+void store(const Exec& exec, const Pages<T>& cache, const Heads<T>& heads, const Batch& batch) {
   Kokkos::parallel_for(
       "serve::store", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<int>(heads.extent(0))), KOKKOS_LAMBDA(int token) {
         for (std::size_t h = 0; h < heads.extent(1); ++h)
@@ -79,8 +82,9 @@ void store(const Exec& exec, const Pages& cache, const Heads& heads, const Batch
 }
 
 /// The same memory as [tokens, heads · head size].
-Rows<float> flat(const Heads& heads) {
-  return Rows<float>(heads.data(), heads.extent(0), heads.extent(1) * heads.extent(2));
+template <class T>
+Rows<T> flat(const Heads<T>& heads) {
+  return Rows<T>(heads.data(), heads.extent(0), heads.extent(1) * heads.extent(2));
 }
 
 /// The rotation frequency of each pair of a head, in radians per position.
@@ -93,6 +97,7 @@ Vector rope_frequencies(const ModelConfig& config) {
 }
 
 /// What a step computes, a row a token.
+template <class T>
 struct Activations {
   Activations(const ModelConfig& config, std::size_t tokens)
       : residual("residual", tokens, config.embedding),
@@ -105,19 +110,19 @@ struct Activations {
         gate("gate", tokens, config.feed_forward),
         up("up", tokens, config.feed_forward) {}
 
-  Rows<float> residual;  // the residual stream
-  Rows<float> normed;    // its norm, which the next half layer reads
-  Rows<float> update;    // what a half layer adds to it
-  Heads query, key, value;
-  Heads mixed;  // values as attention mixes them
-  Rows<float> gate, up;
+  Rows<T> residual;  // the residual stream
+  Rows<T> normed;    // its norm, which the next half layer reads
+  Rows<T> update;    // what a half layer adds to it
+  Heads<T> query, key, value;
+  Heads<T> mixed;  // values as attention mixes them
+  Rows<T> gate, up;
 };
 
-template <class W, class Kernels>
+template <class T, class Kernels>
 class LlamaEngine final : public Engine {
  public:
   LlamaEngine(const gguf::File& file, const ModelConfig& config, const ModelTensors& tensors)
-      : config_(config), weights_(load_weights<W>(file, tensors)), frequencies_(rope_frequencies(config)) {}
+      : config_(config), weights_(load_weights<T>(file, tensors)), frequencies_(rope_frequencies(config)) {}
 
   void set_cache(std::size_t pages, std::size_t page_size) override {
     keys_.clear();
@@ -130,7 +135,7 @@ class LlamaEngine final : public Engine {
 
   std::vector<Prediction> step(std::span<const Slice> slices) override {
     const Batch batch = describe(slices, keys_.front().extent(1));
-    const Activations a(config_, batch.token_ids.extent(0));
+    const Activations<T> a(config_, batch.token_ids.extent(0));
     invar::embedding(exec_, a.residual, weights_.embedding, batch.token_ids);
     invar::rms_norm(exec_, a.normed, a.residual, weights_.layers.front().attention_norm, config_.norm_epsilon);
     for (std::size_t i = 0; i < config_.layers; ++i) {
@@ -144,8 +149,8 @@ class LlamaEngine final : public Engine {
 
  private:
   /// The attention half of layer i.
-  void mix_tokens(std::size_t i, const Batch& batch, const Activations& a) {
-    const LayerWeights<W>& layer = weights_.layers[i];
+  void mix_tokens(std::size_t i, const Batch& batch, const Activations<T>& a) {
+    const LayerWeights<T>& layer = weights_.layers[i];
     Kernels::matmul(exec_, flat(a.query), a.normed, layer.query);
     Kernels::matmul(exec_, flat(a.key), a.normed, layer.key);
     Kernels::matmul(exec_, flat(a.value), a.normed, layer.value);
@@ -158,7 +163,7 @@ class LlamaEngine final : public Engine {
     Kernels::matmul(exec_, a.update, flat(a.mixed), layer.attention_output);
   }
 
-  void feed_forward(const LayerWeights<W>& layer, const Activations& a) {
+  void feed_forward(const LayerWeights<T>& layer, const Activations<T>& a) {
     Kernels::matmul(exec_, a.gate, a.normed, layer.gate);
     Kernels::matmul(exec_, a.up, a.normed, layer.up);
     invar::silu_mul(exec_, a.gate, a.gate, a.up);
@@ -166,13 +171,13 @@ class LlamaEngine final : public Engine {
   }
 
   /// Ends a half layer: its update joins the residual stream, whose norm the next half reads.
-  void add_update(const Activations& a, const Vector& next_norm) {
+  void add_update(const Activations<T>& a, const Vector& next_norm) {
     invar::rms_norm(exec_, a.normed, a.residual, a.residual, a.update, next_norm, config_.norm_epsilon);
   }
 
-  std::vector<Prediction> predict(const Rows<float>& normed, const Batch& batch) {
+  std::vector<Prediction> predict(const Rows<T>& normed, const Batch& batch) {
     const std::size_t rows = batch.logit_rows.extent(0);
-    const Rows<float> last("last", rows, config_.embedding);
+    const Rows<T> last("last", rows, config_.embedding);
     const Kokkos::View<std::int64_t*, Exec> best("best", rows);
     logits_ = Rows<float>("logits", rows, config_.vocabulary);
     invar::embedding(exec_, last, normed, batch.logit_rows);  // picks rows
@@ -186,26 +191,26 @@ class LlamaEngine final : public Engine {
   }
 
   ModelConfig config_;
-  Weights<W> weights_;
+  Weights<T> weights_;
   Vector frequencies_;
-  std::vector<Pages> keys_, values_;  // a layer each
+  std::vector<Pages<T>> keys_, values_;  // a layer each
   Rows<float> logits_;
   Exec exec_;
 };
 
-template <class W>
+template <class T>
 std::unique_ptr<Engine> make(const gguf::File& file, const ModelConfig& config, const ModelTensors& tensors,
                              KernelKind kernels) {
-  if (kernels == KernelKind::variant) return std::make_unique<LlamaEngine<W, VariantKernels>>(file, config, tensors);
-  return std::make_unique<LlamaEngine<W, InvariantKernels>>(file, config, tensors);
+  if (kernels == KernelKind::variant) return std::make_unique<LlamaEngine<T, VariantKernels>>(file, config, tensors);
+  return std::make_unique<LlamaEngine<T, InvariantKernels>>(file, config, tensors);
 }
 
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(const gguf::File& file, const ModelConfig& config, const ModelTensors& tensors,
-                                    KernelKind kernels, WeightKind weights) {
-  return weights == WeightKind::bf16 ? make<invar::bfloat16_t>(file, config, tensors, kernels)
-                                     : make<float>(file, config, tensors, kernels);
+                                    KernelKind kernels, Precision precision) {
+  return precision == Precision::bf16 ? make<invar::bfloat16_t>(file, config, tensors, kernels)
+                                      : make<float>(file, config, tensors, kernels);
 }
 
 }  // namespace serve

@@ -32,8 +32,9 @@ struct Prediction {
 /// Which order the sums have: see InvariantKernels and VariantKernels.
 enum class KernelKind { invariant, variant };
 
-/// How matrices are kept in memory; bf16 rounds them once. Everything else is float.
-enum class WeightKind { f32, bf16 };
+/// What weights, activations and the cache are kept in: with bf16 every result is rounded to it, as servers usually run a
+/// model. Sums are float in both, and so are the logits.
+enum class Precision { f32, bf16 };
 
 class Engine {
  public:
@@ -48,7 +49,7 @@ class Engine {
 
 /// An engine with its own copy of the weights; nothing refers to the file later. Kokkos must be initialized.
 std::unique_ptr<Engine> make_engine(const gguf::File& file, const ModelConfig& config, const ModelTensors& tensors,
-                                    KernelKind kernels, WeightKind weights);
+                                    KernelKind kernels, Precision precision);
 
 }  // namespace serve
 

@@ -61,9 +61,9 @@ struct Model {
 };
 
 void print_model(const serve::ModelConfig& config, const serve::Options& options) {
-  std::printf("%s: %zu layers, width %zu, %zu heads of %zu (%zu for keys and values), vocabulary %zu, %s weights\n",
+  std::printf("%s: %zu layers, width %zu, %zu heads of %zu (%zu for keys and values), vocabulary %zu, %s\n",
               serve::gguf::printable(config.name).c_str(), config.layers, config.embedding, config.heads,
-              config.head_size, config.kv_heads, config.vocabulary, options.weights.c_str());
+              config.head_size, config.kv_heads, config.vocabulary, options.precision.c_str());
 }
 
 /// The first request of each prompt, answered alone.
@@ -93,7 +93,7 @@ int run(const serve::Options& options, const std::filesystem::path& program) {
   invar::self_check(Kokkos::DefaultHostExecutionSpace()).require();
   const auto engine = serve::make_engine(model.file, model.config, model.tensors,
                                          variant ? serve::KernelKind::variant : serve::KernelKind::invariant,
-                                         options.weights == "bf16" ? serve::WeightKind::bf16 : serve::WeightKind::f32);
+                                         options.precision == "bf16" ? serve::Precision::bf16 : serve::Precision::f32);
   const auto ends_answer = [&](serve::Token token) { return model.tokenizer.ends_answer(token); };
   serve::Random random(options.seed);
   const std::vector<serve::Request> requests = serve::make_requests(prompts, options.requests, random);
@@ -105,7 +105,7 @@ int run(const serve::Options& options, const std::filesystem::path& program) {
   const auto by_prompt = answer_alone(*engine, prompts.size(), requests, options.max_tokens, ends_answer, alone);
 
   const serve::Outcome outcome{questions, requests, batched, by_prompt};
-  serve::print_report(stdout, outcome, model.tokenizer, options.kernels, in_batch, alone);
+  serve::print_report(stdout, outcome, model.tokenizer, options.kernels + " " + options.precision, in_batch, alone);
   // The variant kernels are here to be seen to differ.
   return variant || serve::equal_digests(outcome) == requests.size() ? 0 : 1;
 }

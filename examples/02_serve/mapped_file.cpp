@@ -31,7 +31,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   // Without O_NONBLOCK a named pipe would block here for ever.
   const Descriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (descriptor.number < 0) fail(path, "cannot open", errno);
-  struct stat status{};
+  struct stat status {};
   if (::fstat(descriptor.number, &status) != 0) fail(path, "cannot read its size", errno);
   if (!S_ISREG(status.st_mode)) throw Error(path.string() + ": not a regular file");
   if (status.st_size <= 0) throw Error(path.string() + ": not a GGUF file: it is empty");

@@ -21,7 +21,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv, int& exi
   app.add_option("--kernels", options.kernels,
                  "invariant: Invar's; variant: the sums are split by batch size, as ordinary libraries do")
       ->check(CLI::IsMember({"invariant", "variant"}));
-  app.add_option("--weights", options.weights, "How weights are kept in memory; bf16 rounds them")
+  app.add_option("--precision", options.precision,
+                 "What weights, activations and the KV cache are kept in; bf16 rounds each result to it, as servers do")
       ->check(CLI::IsMember({"f32", "bf16"}));
   app.add_option("--requests", options.requests, "Number of requests")->check(CLI::Range(1, 100000));
   app.add_option("--prompts", options.prompts, "File with one prompt per line; without it six built-in ones")

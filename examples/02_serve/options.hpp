@@ -15,7 +15,7 @@ struct Options {
   std::string model;                  ///< path; empty for the default model
   std::string device = "cpu";         ///< only "cpu"
   std::string kernels = "invariant";  ///< or "variant"
-  std::string weights = "f32";        ///< or "bf16"
+  std::string precision = "f32";      ///< or "bf16"
   std::string prompts;                ///< file; empty for the built-in prompts
   std::size_t requests = 16;
   std::size_t max_tokens = 48;  ///< that one answer may have

@@ -52,14 +52,27 @@ constexpr void check_input() {
   (void)sizeof(num::accumulator_t<typename V::non_const_value_type>);
 }
 
-/// Compile-time conditions on a result.
+/// Conditions on a result: at compile time those of an input, and that it can be written; at run time that no two of
+/// its elements are one, as in a view with stride 0.
 template <class Exec, class V>
-constexpr void check_output() {
+void check_output(const char* operation, const char* argument, const V& v) {
   if constexpr (std::is_integral_v<typename V::non_const_value_type>)
     check_view<Exec, V>();  // an index, as argmax stores it
   else
     check_input<Exec, V>();
   static_assert(!std::is_const_v<typename V::value_type>, "Invar: the output view is const");
+  if (v.size() == 0) return;
+  // Each stride must step over all that the smaller ones reach.
+  constexpr int rank = static_cast<int>(V::rank);
+  for (int d = 0; d < rank; ++d) {
+    if (v.extent(d) == 1) continue;
+    std::uintptr_t reach = 0;
+    for (int e = 0; e < rank; ++e)
+      if (v.stride(e) < v.stride(d) || (v.stride(e) == v.stride(d) && e < d)) reach += (v.extent(e) - 1) * v.stride(e);
+    if (v.stride(d) <= reach)
+      throw error(operation, argument, "elements apart from each other",
+                  "stride " + std::to_string(v.stride(d)) + " in dimension " + std::to_string(d));
+  }
 }
 
 /// Throws unless extent `dim` of `v` is `expected`.

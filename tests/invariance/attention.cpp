@@ -44,7 +44,8 @@ TEST_CASE("attention: every layout of q, k, v and out") {
   };
 
   const Kokkos::View<float***, Kokkos::LayoutLeft, Kokkos::HostSpace> left_q("q", 5, 4, 12), left_out("out", 5, 4, 9);
-  const Kokkos::View<float****, Kokkos::LayoutLeft, Kokkos::HostSpace> left_k("k", 1, 70, 2, 12), left_v("v", 1, 70, 2, 9);
+  const Kokkos::View<float****, Kokkos::LayoutLeft, Kokkos::HostSpace> left_k("k", 1, 70, 2, 12),
+      left_v("v", 1, 70, 2, 9);
   Kokkos::deep_copy(left_q, q);
   Kokkos::deep_copy(left_k, k);
   Kokkos::deep_copy(left_v, v);
@@ -139,7 +140,8 @@ TEST_CASE("attention: what sees nothing is zero, and a length is cut to the capa
 TEST_CASE("attention: no tokens and no requests") {
   const Cache<float> cache("cache", 0, 40, 1, 16);
   const Heads<float> none("none", 0, 2, 16);
-  attention(executions().back(), none, Heads<float>("q", 0, 2, 16), ContiguousKv{cache, cache}, indices(0), Indices("none", 0));
+  attention(executions().back(), none, Heads<float>("q", 0, 2, 16), ContiguousKv{cache, cache}, indices(0),
+            Indices("none", 0));
   const Heads<float> out("out", 3, 2, 16), zero("zero", 3, 2, 16);
   fill_all(out, garbage<float>());
   attention(executions().back(), out, random_view<Heads<float>>(1, 3, 2, 16), ContiguousKv{cache, cache}, indices(0),
@@ -171,7 +173,8 @@ TEST_CASE("attention: infinite scores") {
 TEST_CASE("attention: refusals") {
   const Execution exec;
   const Heads<float> q("q", 5, 4, 16), out("out", 5, 4, 16);
-  const Cache<float> k("k", 2, 40, 2, 16), v("v", 2, 40, 2, 16), other_v("v", 2, 39, 2, 16), wide("wide", 2, 40, 2, 257);
+  const Cache<float> k("k", 2, 40, 2, 16), v("v", 2, 40, 2, 16), other_v("v", 2, 39, 2, 16),
+      wide("wide", 2, 40, 2, 257);
   const Indices begin = indices(0, 2, 5), length = indices(7, 9);
   const auto refused = [&](const char* words, const auto& call) {
     fill_all(out, garbage<float>());
@@ -195,15 +198,20 @@ TEST_CASE("attention: refusals") {
           [&] { attention(exec, Kokkos::subview(out, ALL, std::pair(0, 3), ALL), heads(3), kv, begin, length); });
   refused("k extent 3: expected 12, found 16",
           [&] { attention(exec, out, Kokkos::subview(q, ALL, ALL, std::pair(0, 12)), kv, begin, length); });
-  refused("v extent 1: expected 40, found 39",
-          [&] { attention(exec, out, q, ContiguousKv{k, other_v}, begin, length); });
+  refused("v extent 1: expected 40, found 39", [&] {
+    attention(exec, out, q, ContiguousKv{k, other_v}, begin, length);
+  });
   refused("query_begin extent 0: expected 3, found 2", [&] { attention(exec, out, q, kv, indices(0, 5), length); });
   refused("kv requests: expected 1, found 2", [&] { attention(exec, out, q, kv, indices(0, 5), indices(7)); });
   refused("head dimension: expected at most 256, found 257", [&] {
-    attention(exec, Heads<float>("out", 5, 4, 257), Heads<float>("q", 5, 4, 257), ContiguousKv{wide, wide}, begin, length);
+    attention(exec, Heads<float>("out", 5, 4, 257), Heads<float>("q", 5, 4, 257), ContiguousKv{wide, wide}, begin,
+              length);
   });
-  refused("scale: expected a positive finite number", [&] { attention(exec, out, q, kv, begin, length, {-1.0f, true}); });
-  refused("scale: expected a positive finite number",
-          [&] { attention(exec, out, q, kv, begin, length, {infinity<float>(), true}); });
+  refused("scale: expected a positive finite number", [&] {
+    attention(exec, out, q, kv, begin, length, {-1.0f, true});
+  });
+  refused("scale: expected a positive finite number", [&] {
+    attention(exec, out, q, kv, begin, length, {infinity<float>(), true});
+  });
   refused("out: expected memory apart from q", [&] { attention(exec, out, out, kv, begin, length); });
 }

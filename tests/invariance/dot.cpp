@@ -55,8 +55,8 @@ TEST_CASE("dot: a 16-bit type may meet float, and x may be y") {
   Kokkos::View<float*, Kokkos::HostSpace> expected("expected", 3), result("result", 3);
   Matrix<float> x("x", 3, 777);
   Matrix<bfloat16_t> y("y", 3, 777);
-  fill_data(x, 1);
-  fill_data(y, 2);
+  verify::fill_random(x, 1);
+  verify::fill_random(y, 2);
   reference::dot(expected, x, y);
   dot(exec, result, x, y);
   CHECK_BITS(expected, result);
@@ -73,7 +73,7 @@ TEST_CASE_TEMPLATE("dot: special values", T, float, double, bfloat16_t, float16_
   const Framed<T> in(4, 2 * 600);
   const auto x = part(in.view(), 0, 2), y = part(in.view(), 1, 2);
   const Matrix<R> expected("expected", 4, 1);
-  fill_data(in.view(), 1);
+  verify::fill_random(in.view(), 1);
   y(0, 599) = garbage<T>();
   expected(0, 0) = num::canonical_nan<R>();
   x(1, 3) = infinity<T>();
@@ -96,8 +96,12 @@ TEST_CASE("dot: refusals") {
   Matrix<float> other("other", 4, 10), x("x", 4, 10), fewer_rows("y", 3, 10), more_columns("y", 4, 11);
   Kokkos::View<float*, Kokkos::HostSpace> result("result", 4);
   check_reduction_refusals(
-      [&](const auto& r, const auto& a) { dot(exec, r, a, Kokkos::subview(other, Kokkos::ALL, std::pair(0, static_cast<int>(a.extent(1))))); },
-      [&](const auto& r, const auto& a) { reference::dot(r, a, Kokkos::subview(other, Kokkos::ALL, std::pair(0, static_cast<int>(a.extent(1))))); });
+      [&](const auto& r, const auto& a) {
+        dot(exec, r, a, Kokkos::subview(other, Kokkos::ALL, std::pair(0, static_cast<int>(a.extent(1)))));
+      },
+      [&](const auto& r, const auto& a) {
+        reference::dot(r, a, Kokkos::subview(other, Kokkos::ALL, std::pair(0, static_cast<int>(a.extent(1)))));
+      });
   check_refused(result, "y extent 0: expected 4, found 3", [&] { dot(exec, result, x, fewer_rows); });
   check_refused(result, "y extent 1: expected 10, found 11", [&] { dot(exec, result, x, more_columns); });
   check_refused(other, "result: expected memory apart from y",

@@ -44,10 +44,11 @@ void check_embedding(const Table& table, const Ids& ids) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("embedding: every batch size, schedule and number of threads", T, float, double, bfloat16_t, float16_t,
-                   verify::Trace) {
+TEST_CASE_TEMPLATE("embedding: every batch size, schedule and number of threads", T, float, double, bfloat16_t,
+                   float16_t, verify::Trace) {
   for (const std::int64_t columns : {0, 1, 65, 300})
-    for (const std::int64_t rows : batch_sizes()) check_embedding<T, T>(shared_matrix<T>(entries, columns, 1), random_ids(rows));
+    for (const std::int64_t rows : batch_sizes())
+      check_embedding<T, T>(shared_matrix<T>(entries, columns, 1), random_ids(rows));
   check_embedding<T, T>(shared_matrix<T>(entries, 65, 1), Ids("ids", 0));
 }
 
@@ -56,10 +57,10 @@ TEST_CASE("embedding: other types and layouts") {
   check_embedding<bfloat16_t, float>(shared_matrix<bfloat16_t>(entries, 65, 1), ids);
   check_embedding<float, float16_t>(shared_matrix<float>(entries, 65, 1), ids);
   const Kokkos::View<float**, Kokkos::LayoutLeft, Kokkos::HostSpace> left("left", entries, 65);
-  fill_data(left, 2);
+  verify::fill_random(left, 2);
   check_embedding<float, float>(left, ids);
   const Framed<float> padded(entries, 65, 3, 1);
-  fill_data(padded.view(), 2);
+  verify::fill_random(padded.view(), 2);
   check_embedding<float, float>(padded.view(), ids);
   const Matrix<float> expected("expected", 40, 65);
   const Kokkos::View<float**, Kokkos::LayoutLeft, Kokkos::HostSpace> y("y", 40, 65);
@@ -68,8 +69,10 @@ TEST_CASE("embedding: other types and layouts") {
   CHECK_BITS(expected, y);
 }
 
-TEST_CASE_TEMPLATE("embedding: an id outside the table gives NaN and reads nothing", T, float, double, bfloat16_t, float16_t) {
-  const std::int64_t ids_values[] = {-1, entries, 3, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
+TEST_CASE_TEMPLATE("embedding: an id outside the table gives NaN and reads nothing", T, float, double, bfloat16_t,
+                   float16_t) {
+  const std::int64_t ids_values[] = {-1, entries, 3, std::numeric_limits<std::int64_t>::max(),
+                                     std::numeric_limits<std::int64_t>::min()};
   Kokkos::View<std::int64_t*, Kokkos::HostSpace> ids("ids", 5);
   for (int i = 0; i < 5; ++i) ids(i) = ids_values[i];
   const auto table = shared_matrix<T>(entries, 65, 1);
@@ -97,7 +100,8 @@ TEST_CASE("embedding: refusals") {
   const Ids ids("ids", 4);
   check_refused(fewer, "y extent 0: expected 4, found 3", [&] { embedding(exec, fewer, table, ids); });
   check_refused(wider, "y extent 1: expected 10, found 11", [&] { embedding(exec, wider, table, ids); });
-  check_refused(table, "y: expected memory apart from table", [&] { embedding(exec, rows_of(table, 3, 7), table, ids); });
+  check_refused(table, "y: expected memory apart from table",
+                [&] { embedding(exec, rows_of(table, 3, 7), table, ids); });
   const Kokkos::View<std::int32_t*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> inside(
       reinterpret_cast<std::int32_t*>(y.data()), 4);
   check_refused(y, "y: expected memory apart from ids", [&] { embedding(exec, y, table, inside); });

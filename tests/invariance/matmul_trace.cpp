@@ -12,6 +12,4 @@ TEST_CASE("matmul of verify::Trace: columns and layouts of b") { check_matmul_co
 TEST_CASE("matmul of verify::Trace: a weight stored by rows of the output") { check_schedules(TransposedMatmul<T>{}); }
 TEST_CASE("matmul of verify::Trace: bias") { check_schedules(BiasedMatmul<T>{}); }
 TEST_CASE("matmul of traces: a wrong order is noticed") { check_matmul_controls<T>(); }
-TEST_CASE("matmul of traces: another contract") {
-  check_schedules(Matmul<T, T, T, 37, contract::Matmul<ieee, 128>>{});
-}
+TEST_CASE("matmul of traces: another contract") { check_schedules(Matmul<T, T, T, 37, contract::Matmul<ieee, 128>>{}); }

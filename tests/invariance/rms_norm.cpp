@@ -63,13 +63,14 @@ TEST_CASE_TEMPLATE("rms_norm: special values", T, float, double, bfloat16_t, flo
   const Framed<T> in(3, 1300);
   const auto& x = in.view();
   const Matrix<T> expected("expected", 3, 1300);
-  fill_data(x, 1);
+  verify::fill_random(x, 1);
   x(0, 1299) = garbage<T>();
   fill(rows_of(expected, 0, 1), num::narrow<T>(num::canonical_nan<float>()));
   // One infinity: its own result is ∞·0, the others are zeros of their product's sign.
   const auto weight = shared_vector<T>(1300, 11);
   for (int j = 0; j < 1300; ++j)
-    expected(1, j) = num::is_negative(num::widen(x(1, j))) != num::is_negative(num::widen(weight(j))) ? T(-0.0f) : T(0.0f);
+    expected(1, j) =
+        num::is_negative(num::widen(x(1, j))) != num::is_negative(num::widen(weight(j))) ? T(-0.0f) : T(0.0f);
   x(1, 3) = infinity<T>();
   expected(1, 3) = num::narrow<T>(num::canonical_nan<float>());
   fill(rows_of(x, 2, 3), T(0.0f));

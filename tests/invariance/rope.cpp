@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/axes.hpp"
 #include "support/check_bits.hpp"
-#include "support/data.hpp"
+#include <invar/verify/random.hpp>
 #include "support/framed.hpp"
 
 #include <invar/op/rope.hpp>
@@ -59,7 +59,8 @@ TEST_CASE_TEMPLATE("rope: every batch size, schedule and number of threads", T, 
           const auto& exec = executions()[n % executions().size()];
           const std::int64_t from = n % 2 == 0 ? 0 : most - n;
           const Heads<T> y("y", n, heads, dim);
-          rope(exec, y, tokens_of(x, from, from + n), tokens_of(in.positions, from, from + n), in.frequencies, which, schedule);
+          rope(exec, y, tokens_of(x, from, from + n), tokens_of(in.positions, from, from + n), in.frequencies, which,
+               schedule);
           INFO(n, " tokens from ", from, ", ", exec.concurrency(), " threads");
           CHECK_BITS(tokens_of(expected, from, from + n), y);
         }
@@ -152,9 +153,8 @@ TEST_CASE("rope: refusals") {
   refused("positions extent 0: expected 4, found 3", y, [&](const auto& out) {
     rope(exec, out, x, tokens_of(in.positions, 0, 3), in.frequencies, RopePairs::halves);
   });
-  refused("frequencies extent 0: expected at most half of head_dim 10, found 6", y, [&](const auto& out) {
-    rope(exec, out, x, in.positions, Frequencies("six", 6), RopePairs::halves);
-  });
+  refused("frequencies extent 0: expected at most half of head_dim 10, found 6", y,
+          [&](const auto& out) { rope(exec, out, x, in.positions, Frequencies("six", 6), RopePairs::halves); });
   refused("y: expected memory apart from x", tokens_of(y, 1, 4), [&](const auto& out) {
     rope(exec, out, tokens_of(y, 0, 3), tokens_of(in.positions, 0, 3), in.frequencies, RopePairs::halves);
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ledger FILE [--write]: recomputes the digest of every entry through the kernels and compares it with FILE. With --write
-// it makes FILE anew, but only where every kernel agrees with its reference.
+// ledger FILE [--write]: recomputes the digest of every entry through the kernels and compares it with FILE. With
+// --write it makes FILE anew, but only where every kernel agrees with its reference.
 #include <invar/op/argmax.hpp>
 #include <invar/op/attention.hpp>
 #include <invar/op/dot.hpp>
@@ -86,13 +86,13 @@ Operation(std::string, std::string, K, R) -> Operation<K, R>;
 
 #define OPERATION(function, Contract)                                                             \
   Operation {                                                                                     \
-    #function, Contract::name(), [](auto&&... a) { invar::function<Contract>(Execution(), a...); }, \
-        [](auto&&... a) { invar::reference::function<Contract>(a...); }                           \
+#function, Contract::name(), [](auto&&... a) { invar::function<Contract>(Execution(), a...); }, \
+        [](auto&&... a) { invar::reference::function<Contract>(a...); } \
   }
-#define ELEMENTWISE(function)                                                                                      \
-  Operation {                                                                                                      \
-    #function, contract::DefaultElementwise::name(), [](auto&&... a) { invar::function(Execution(), a...); }, \
-        [](auto&&... a) { invar::reference::function(a...); }                                                      \
+#define ELEMENTWISE(function)                                                                                          \
+  Operation {                                                                                                          \
+#function, contract::DefaultElementwise::name(),                                                                   \
+        [](auto&&... a) { invar::function(Execution(), a...); }, [](auto&&... a) { invar::reference::function(a...); } \
   }
 
 /// The digests of all entries, by their line without the digest.
@@ -133,7 +133,8 @@ constexpr Shape row_shapes[] = {{1, 1}, {7, 65}, {3, 513}, {16, 1000}, {5, 4097}
 template <int Operands, class Result, class T, class Op>
 void reductions_of(Ledger& ledger, const Op& op) {
   for (const auto& shape : row_shapes) {
-    const auto x = random<Matrix<T>>(100, shape.rows, shape.columns), y = random<Matrix<T>>(101, shape.rows, shape.columns);
+    const auto x = random<Matrix<T>>(100, shape.rows, shape.columns),
+               y = random<Matrix<T>>(101, shape.rows, shape.columns);
     ledger.add<T>(op, shape.text(), 100, Vector<Result>("out", shape.rows), [&](const auto& run, const auto& out) {
       if constexpr (Operands == 1)
         run(out, x);
@@ -207,8 +208,8 @@ void attentions(Ledger& ledger, const Op& op, int group, int dim, bool causal) {
     }
     const ContiguousKv kv{random<Cache>(401, 3, 2100, 2, dim), random<Cache>(402, 3, 2100, 2, dim)};
     const auto q = random<Heads>(400, begin(3), 2 * group, dim);
-    const std::string shape = std::string(causal ? "causal" : "full") + ",heads=" + std::to_string(2 * group) + "/2,dim=" +
-                              std::to_string(dim) + ",queries=1:7:20,kv=2049:300:20";
+    const std::string shape = std::string(causal ? "causal" : "full") + ",heads=" + std::to_string(2 * group) +
+                              "/2,dim=" + std::to_string(dim) + ",queries=1:7:20,kv=2049:300:20";
     ledger.add<T>(op, shape, 400, Heads("out", begin(3), 2 * group, dim),
                   [&](const auto& run, const auto& out) { run(out, q, kv, begin, length, causal); });
   };
@@ -283,7 +284,8 @@ void add_all(Ledger& ledger) {
 
 const char* const header =
     "# One digest (XXH64 of the result's elements) per operation, contract, element type, shape and seed. Inputs are\n"
-    "# verify::fill_random of the seed; an operation's further operands take the seeds that follow. Every backend, compiler,\n"
+    "# verify::fill_random of the seed; an operation's further operands take the seeds that follow. Every backend, "
+    "compiler,\n"
     "# flag set and number of threads must reproduce these. Written by: ledger FILE --write\n"
     "# operation contract type shape seed digest\n";
 
@@ -324,7 +326,8 @@ int check(const Ledger& ledger, const char* path) {
     const bool equal = found != recorded.end() && found->second == digest;
     equal ? ++passed : ++failed;
     std::printf("%s %s %s", equal ? "ok  " : "FAIL", key.c_str(), digest.c_str());
-    if (!equal) std::printf(", %s", found == recorded.end() ? "not in the ledger" : ("ledger: " + found->second).c_str());
+    if (!equal)
+      std::printf(", %s", found == recorded.end() ? "not in the ledger" : ("ledger: " + found->second).c_str());
     std::printf("\n");
   }
   for (const auto& [key, digest] : recorded)

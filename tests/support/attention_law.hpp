@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tests of attention for one element type; each type is a program of its own.
 //
-// A Sequence is one request's whole history, position by position. A Piece asks for the outputs of some of its positions,
-// as a decode step, a chunk or a whole prefill does. Whatever pieces form a batch, and however the cache is stored, each
-// position has one right answer: the specification's for that position alone.
+// A Sequence is one request's whole history, position by position. A Piece asks for the outputs of some of its
+// positions, as a decode step, a chunk or a whole prefill does. Whatever pieces form a batch, and however the cache is
+// stored, each position has one right answer: the specification's for that position alone.
 #ifndef INVAR_TESTS_SUPPORT_ATTENTION_LAW_HPP
 #define INVAR_TESTS_SUPPORT_ATTENTION_LAW_HPP
 
 #include "check_bits.hpp"
-#include "data.hpp"
+#include <invar/verify/random.hpp>
 #include "environment.hpp"
 #include "framed.hpp"
 
@@ -81,7 +81,8 @@ class Sequence {
   mutable std::vector<std::unique_ptr<Heads<T>>> expected_;
 };
 
-/// Queries [begin, end) of a sequence of which the cache holds positions [0, end), or all where attention is not causal.
+/// Queries [begin, end) of a sequence of which the cache holds positions [0, end), or all where attention is not
+/// causal.
 template <class S>
 struct Piece {
   const S* sequence;
@@ -115,7 +116,8 @@ class Batch {
         const auto at = std::pair(token, token + 1);
         Kokkos::deep_copy(Kokkos::subview(q, at, Kokkos::ALL, Kokkos::ALL),
                           Kokkos::subview(pieces[r].sequence->q, std::pair(p, p + 1), Kokkos::ALL, Kokkos::ALL));
-        Kokkos::deep_copy(Kokkos::subview(expected, at, Kokkos::ALL, Kokkos::ALL), pieces[r].sequence->expected(p, causal));
+        Kokkos::deep_copy(Kokkos::subview(expected, at, Kokkos::ALL, Kokkos::ALL),
+                          pieces[r].sequence->expected(p, causal));
       }
   }
 
@@ -139,14 +141,15 @@ class Batch {
     for (std::int64_t i = 0; i < pages; ++i) order[i] = static_cast<std::int32_t>(i);
     for (std::int64_t i = pages - 1; i > 0; --i) std::swap(order[i], order[verify::random_bits(77, i) % (i + 1)]);
     Kokkos::View<std::int32_t**, Kokkos::HostSpace> table("page_table", pieces_.size(), per_request);
-    const PagedKv kv{Cache<T>("k", pages, page_size, g.kv_heads, g.dim), Cache<T>("v", pages, page_size, g.kv_heads, g.value_dim),
-                     table};
+    const PagedKv kv{Cache<T>("k", pages, page_size, g.kv_heads, g.dim),
+                     Cache<T>("v", pages, page_size, g.kv_heads, g.value_dim), table};
     fill_all(kv.k, garbage<T>());
     fill_all(kv.v, garbage<T>());
     for (std::size_t r = 0; r < pieces_.size(); ++r) {
       for (std::int64_t i = 0; i < per_request; ++i)
         table(r, i) = i * page_size < length(r) ? order[r * per_request + i] : 0x5a5a5a5a;
-      for (std::int64_t p = 0; p < length(r); ++p) copy_position(kv.k, kv.v, table(r, p / page_size), p % page_size, r, p);
+      for (std::int64_t p = 0; p < length(r); ++p)
+        copy_position(kv.k, kv.v, table(r, p / page_size), p % page_size, r, p);
     }
     return kv;
   }
@@ -156,8 +159,8 @@ class Batch {
     const Heads<T> out("out", expected.extent(0), expected.extent(1), expected.extent(2));
     fill_all(out, garbage<T>());
     attention<Contract>(exec, out, q, kv, begin, length, {score_scale, causal_}, schedule);
-    INFO(exec.concurrency(), " threads, schedule: ", schedule ? schedule->name : "chosen by shape", ", ", pieces_.size(),
-         " requests, ", q.extent(0), " tokens");
+    INFO(exec.concurrency(), " threads, schedule: ", schedule ? schedule->name : "chosen by shape", ", ",
+         pieces_.size(), " requests, ", q.extent(0), " tokens");
     CHECK_BITS(expected, out);
   }
 
@@ -196,7 +199,8 @@ template <class T, class Contract>
 void check_attention_schedules(bool causal) {
   for (const Geometry g : geometries()) {
     const Sequence<T, Contract> a(1, g, 10), b(40, g, 20), c(131, g, 30), d(258, g, 40);
-    const Batch<T, Contract> batch({{&a, 0, 1}, {&d, 257, 258}, {&b, 0, 40}, {&b, 0, 0}, {&c, 120, 131}, {&d, 250, 258}}, causal);
+    const Batch<T, Contract> batch(
+        {{&a, 0, 1}, {&d, 257, 258}, {&b, 0, 40}, {&b, 0, 0}, {&c, 120, 131}, {&d, 250, 258}}, causal);
     const auto contiguous = batch.contiguous();
     const auto paged = batch.paged(16);
     for (const Execution& exec : executions())
@@ -236,8 +240,8 @@ void check_attention_pages() {
 template <class T, class Contract>
 void check_attention_lengths() {
   const Geometry g{2, 1, 16, 16};
-  for (const std::int64_t length :
-       by_size<std::int64_t>({2, 31, 32, 33, 127, 128, 129, 1023, 1024, 1025, 1153, 2048, 2049, 3100}, {32, 33, 129, 1025})) {
+  for (const std::int64_t length : by_size<std::int64_t>(
+           {2, 31, 32, 33, 127, 128, 129, 1023, 1024, 1025, 1153, 2048, 2049, 3100}, {32, 33, 129, 1025})) {
     const Sequence<T, Contract> s(length, g, 80 + length);
     const Batch<T, Contract> step({{&s, length - 1, length}});
     const auto kv = step.contiguous();
@@ -261,11 +265,12 @@ void check_attention_batches() {
       const int place = size % 3 == 0 ? 0 : size % 3 == 1 ? size / 2 : size - 1;
       typename Batch<T, Contract>::Pieces pieces;
       for (int r = 0; r < size; ++r)
-        pieces.push_back(r == place ? Piece<Sequence<T, Contract>>{&s, 147, 150} : Piece<Sequence<T, Contract>>{&hostile, 139, 140});
+        pieces.push_back(r == place ? Piece<Sequence<T, Contract>>{&s, 147, 150}
+                                    : Piece<Sequence<T, Contract>>{&hostile, 139, 140});
       const Batch<T, Contract> batch(pieces);
       const Heads<T> out("out", batch.q.extent(0), 3, 16);
-      attention<Contract>(executions()[size % executions().size()], out, batch.q, batch.paged(16), batch.begin, batch.length,
-                          {score_scale, true});
+      attention<Contract>(executions()[size % executions().size()], out, batch.q, batch.paged(16), batch.begin,
+                          batch.length, {score_scale, true});
       const std::int64_t token = batch.begin(place);
       INFO("batch of ", size, ", place ", place);
       for (int i = 0; i < 3; ++i)
@@ -301,19 +306,23 @@ void check_attention_prefix_reuse() {
   warm.check(kv, executions().back());
 }
 
-/// Negative controls: blocks and splits of other sizes give other bits.
+/// Negative controls: blocks and splits of other sizes give other bits. The result is kept in the accumulator's type,
+/// since 16 bits would hide them.
 template <class T>
 void check_attention_controls() {
   using Default = contract::DefaultAttention;
-  const Geometry g{4, 2, 16, 16};
+  using R = num::accumulator_t<T>;
   const std::int64_t length = 3100;
-  const Sequence<T, Default> right(length, g, 130);
+  const Sequence<T, Default> s(length, {4, 2, 16, 16}, 130);
+  const Batch<T, Default> step({{&s, length - 1, length}});
+  const ContiguousKv kv{s.k, s.v};
+  const Heads<R> right("right", 1, 4, 16), expected("expected", 1, 4, 16), wrong("wrong", 1, 4, 16);
+  attention(executions().back(), right, step.q, kv, step.begin, step.length, {score_scale, true});
+  reference::attention(expected, step.q, kv, step.begin, step.length, score_scale, true);
+  CHECK_BITS(expected, right);
   const auto differs = [&]<class Wrong>(Wrong) {
-    const Sequence<T, Wrong> wrong(length, g, 130);
-    const Batch<T, Default> step({{&right, length - 1, length}});
-    const Heads<T> out("out", 1, g.heads, g.value_dim);
-    attention(executions().back(), out, step.q, step.contiguous(), step.begin, step.length, {score_scale, true});
-    CHECK_BITS_DIFFER(out, wrong.expected(length - 1, true));
+    reference::attention<Wrong>(wrong, step.q, kv, step.begin, step.length, score_scale, true);
+    CHECK_BITS_DIFFER(right, wrong);
   };
   differs(contract::Attention<ieee, 128, 2048>{});
   differs(contract::Attention<ieee, 128, 512>{});

@@ -26,14 +26,15 @@ inline std::vector<std::int64_t> positions() {
 
 /// Row lengths around the boundaries of lanes (64), leaves (512) and groups of leaves.
 inline std::vector<std::int64_t> row_lengths() {
-  return by_size<std::int64_t>(
-      {1, 2, 3, 15, 63, 64, 65, 100, 127, 128, 129, 511, 512, 513, 576, 1023, 1024, 1025, 1537, 2047, 2049, 3583, 4096,
-       4097, 5000, 6144, 8191, 16385},
-      {1, 2, 63, 64, 65, 511, 512, 513, 1025, 2049, 5000});
+  return by_size<std::int64_t>({1,   2,    3,    15,   63,   64,   65,   100,  127,  128,  129,  511,  512,  513,
+                                576, 1023, 1024, 1025, 1537, 2047, 2049, 3583, 4096, 4097, 5000, 6144, 8191, 16385},
+                               {1, 2, 63, 64, 65, 511, 512, 513, 1025, 2049, 5000});
 }
 
 /// Offsets of a row's first element from an aligned address, in elements.
-inline std::vector<std::int64_t> alignment_offsets() { return by_size<std::int64_t>({0, 1, 2, 3, 5, 8, 15, 16}, {0, 1, 3}); }
+inline std::vector<std::int64_t> alignment_offsets() {
+  return by_size<std::int64_t>({0, 1, 2, 3, 5, 8, 15, 16}, {0, 1, 3});
+}
 
 }  // namespace invar::test
 

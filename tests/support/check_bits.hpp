@@ -8,17 +8,17 @@
 #include <invar/verify/compare.hpp>
 
 /// Checks that two views are equal bit by bit; prints the first difference.
-#define CHECK_BITS(expected, actual)                                       \
-  do {                                                                     \
+#define CHECK_BITS(expected, actual)                                         \
+  do {                                                                       \
     const auto comparison_ = ::invar::verify::compare((expected), (actual)); \
-    CHECK_MESSAGE(static_cast<bool>(comparison_), comparison_.message);    \
+    CHECK_MESSAGE(static_cast<bool>(comparison_), comparison_.message);      \
   } while (false)
 
 /// Checks that two views of equal extents and at least one element differ somewhere: for negative controls.
-#define CHECK_BITS_DIFFER(first, second)                                     \
-  do {                                                                       \
-    const auto comparison_ = ::invar::verify::compare((first), (second));    \
-    CHECK_MESSAGE(comparison_.elements > 0, "nothing was compared");         \
+#define CHECK_BITS_DIFFER(first, second)                                      \
+  do {                                                                        \
+    const auto comparison_ = ::invar::verify::compare((first), (second));     \
+    CHECK_MESSAGE(comparison_.elements > 0, "nothing was compared");          \
     CHECK_MESSAGE(comparison_.differing > 0, "a wrong order went unnoticed"); \
   } while (false)
 

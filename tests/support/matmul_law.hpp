@@ -14,7 +14,8 @@
 namespace invar::test {
 
 /// A row of a gives a row of c; b is shared. Columns: the extent of c.
-template <class T, class R = num::accumulator_t<T>, class B = T, int Columns = 37, class Contract = contract::DefaultMatmul>
+template <class T, class R = num::accumulator_t<T>, class B = T, int Columns = 37,
+          class Contract = contract::DefaultMatmul>
 struct Matmul : Map<T, R> {
   static constexpr const auto& table = schedule::matmul_table;
   static constexpr std::int64_t long_row = 1100;
@@ -95,7 +96,8 @@ template <class T>
 void check_matmul_columns() {
   using R = num::accumulator_t<T>;
   const std::int64_t k = 515;
-  for (const std::int64_t columns : by_size<std::int64_t>({1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 130}, {1, 17, 64, 65}))
+  for (const std::int64_t columns :
+       by_size<std::int64_t>({1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 130}, {1, 17, 64, 65}))
     for (const std::int64_t rows : by_size<std::int64_t>({1, 2, 3, 4, 5, 7, 8, 9, 31, 33, 65}, {1, 3, 9})) {
       const auto a = shared_matrix<T>(rows, k, 31), b = shared_matrix<T>(k, columns, 32);
       const Framed<T> padded(k, columns, 3, 2);
@@ -136,7 +138,7 @@ void check_matmul_special_values() {
   const Framed<T> in(4, 600);
   const auto& a = in.view();
   const Matrix<R> expected("expected", 4, 37);
-  fill_data(a, 1);
+  verify::fill_random(a, 1);
   a(0, 599) = garbage<T>();
   fill(rows_of(expected, 0, 1), num::canonical_nan<R>());
   const auto b = shared_matrix<T>(600, 37, 21);
@@ -161,9 +163,11 @@ inline void check_matmul_refusals() {
   check_refused(wrong, "c extent 0: expected 4, found 3", [&] { matmul(exec, wrong, a, b); });
   check_refused(c, "c extent 1: expected 7, found 6",
                 [&] { matmul(exec, c, a, Kokkos::View<float**, Kokkos::HostSpace>("b", 10, 7)); });
-  check_refused(c, "b extent 0: expected 10, found 3", [&] { matmul(exec, c, a, Kokkos::subview(b, std::pair(0, 3), Kokkos::ALL)); });
+  check_refused(c, "b extent 0: expected 10, found 3",
+                [&] { matmul(exec, c, a, Kokkos::subview(b, std::pair(0, 3), Kokkos::ALL)); });
   check_refused(c, "bias extent 0: expected 6, found 5", [&] { matmul(exec, c, a, b, bias); });
-  check_refused(c, "c: expected memory apart from bias", [&] { matmul(exec, c, a, b, Kokkos::subview(c, 1, Kokkos::ALL)); });
+  check_refused(c, "c: expected memory apart from bias",
+                [&] { matmul(exec, c, a, b, Kokkos::subview(c, 1, Kokkos::ALL)); });
   const Matrix<float> square("square", 6, 6), other("other", 6, 6);
   check_refused(square, "c: expected memory apart from a", [&] { matmul(exec, square, square, other); });
   check_refused(square, "c: expected memory apart from b", [&] { matmul(exec, square, other, square); });

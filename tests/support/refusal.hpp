@@ -4,7 +4,7 @@
 #define INVAR_TESTS_SUPPORT_REFUSAL_HPP
 
 #include "check_bits.hpp"
-#include "data.hpp"
+#include <invar/verify/random.hpp>
 #include "framed.hpp"
 
 #include <invar/error.hpp>
@@ -29,9 +29,8 @@ void check_refused(const Out& out, const std::string& words, const Call& call) {
   Kokkos::fence("a refused call must not have launched anything");
   using T = typename Out::non_const_value_type;
   bool untouched = true;
-  verify::for_each_element(out, [&](const T& x) {
-    untouched = untouched && verify::element_bits(x) == verify::element_bits(garbage<T>());
-  });
+  verify::for_each_element(
+      out, [&](const T& x) { untouched = untouched && verify::element_bits(x) == verify::element_bits(garbage<T>()); });
   CHECK_MESSAGE(untouched, "a refused call wrote to its output");
 }
 
@@ -48,7 +47,7 @@ void check_reduction_refusals(const Call& call, const Reference& reference) {
   check_refused(buffer, "result: expected memory apart from x", [&] { call(along, buffer); });
 
   // A column beside the reduced ones is memory apart.
-  fill_data(buffer, 1);
+  verify::fill_random(buffer, 1);
   const auto left = Kokkos::subview(buffer, ALL, 0);
   const auto right = Kokkos::subview(buffer, ALL, std::pair(1, 10));
   reference(expected, right);
@@ -72,7 +71,7 @@ void check_map_refusals(const Call& call, const Reference& reference, const std:
   check_refused(buffer, "y: expected memory apart from " + x_name, [&] { call(window(0, 1), window(0, 0)); });
 
   // Column slices of one buffer are memory apart.
-  fill_data(buffer, 1);
+  verify::fill_random(buffer, 1);
   reference(expected, window(0, 10));
   call(window(0, 0), window(0, 10));
   CHECK_BITS(expected, window(0, 0));

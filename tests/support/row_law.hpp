@@ -6,7 +6,7 @@
 
 #include "axes.hpp"
 #include "check_bits.hpp"
-#include "data.hpp"
+#include <invar/verify/random.hpp>
 #include "framed.hpp"
 #include "row_operation.hpp"
 
@@ -47,7 +47,7 @@ template <class Op>
 Framed<typename Op::Element> random_rows(std::int64_t rows, std::int64_t n, std::uint64_t seed, std::int64_t left = 0,
                                          std::int64_t right = 0) {
   Framed<typename Op::Element> in(rows, Op::inputs * n, left, right);
-  fill_data(in.view(), seed);
+  verify::fill_random(in.view(), seed);
   return in;
 }
 
@@ -168,7 +168,7 @@ void check_row_law(const Op& op) {
 
 template <class Op, class In, class Out>
 void check_layout(const char* name, const Op& op, const In& in, const Out& out, std::uint64_t seed) {
-  fill_data(in, seed);
+  verify::fill_random(in, seed);
   const auto expected = reference_of(op, in);
   for (const auto* schedule : schedules<Op>()) {
     fill(out, garbage<typename Op::Result>());
@@ -193,7 +193,8 @@ void check_layouts(const Op& op) {
   // Gaps between neighbours in a row and in a column.
   check_layout("LayoutStride", op,
                Kokkos::View<T**, Kokkos::LayoutStride, Host>("in", Kokkos::LayoutStride(rows, 3 * n + 1, n, 3)),
-               Kokkos::View<R**, Kokkos::LayoutStride, Host>("out", Kokkos::LayoutStride(rows, 2, m, 2 * rows + 3)), 6003);
+               Kokkos::View<R**, Kokkos::LayoutStride, Host>("out", Kokkos::LayoutStride(rows, 2, m, 2 * rows + 3)),
+               6003);
   std::vector<T> in(rows * n + 1);
   std::vector<R> out(rows * m + 1);
   check_layout("unmanaged, LayoutRight to LayoutLeft", op,
@@ -205,10 +206,11 @@ void check_layouts(const Op& op) {
 template <class Op>
 void check_vector(const Op& op) {
   using T = typename Op::Element;
-  auto lengths = by_size<std::int64_t>({0, 1, 2, 63, 513, 4097, 100000, (1 << 20) + 7}, {0, 1, 2, 63, 513, 4097, 70000});
+  auto lengths =
+      by_size<std::int64_t>({0, 1, 2, 63, 513, 4097, 100000, (1 << 20) + 7}, {0, 1, 2, 63, 513, 4097, 70000});
   for (const std::int64_t n : lengths) {
     Kokkos::View<T*, Kokkos::HostSpace> x("x", Op::inputs * n);
-    fill_data(x, 7000 + n);
+    verify::fill_random(x, 7000 + n);
     typename Op::Result expected_value{}, value{};
     // The type that the host-value form uses inside.
     using Value = Kokkos::View<typename Op::Result, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -239,7 +241,8 @@ template <class Op, class Wrong>
 void check_detects(const Op& op, const Wrong& wrong, std::int64_t n = 5000) {
   const auto in = random_rows<Op>(256, n, 8000);
   const Framed<typename Op::Result> out(256, op.out_columns(n));
-  op.kernel(executions().back(), out.view(), typename Framed<typename Op::Element>::View::const_type(in.view()), nullptr);
+  op.kernel(executions().back(), out.view(), typename Framed<typename Op::Element>::View::const_type(in.view()),
+            nullptr);
   CHECK_BITS_DIFFER(out.view(), reference_of(wrong, in.view()));
 }
 

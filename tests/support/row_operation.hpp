@@ -14,7 +14,7 @@
 #ifndef INVAR_TESTS_SUPPORT_ROW_OPERATION_HPP
 #define INVAR_TESTS_SUPPORT_ROW_OPERATION_HPP
 
-#include "data.hpp"
+#include <invar/verify/random.hpp>
 
 #include <invar/num/types.hpp>
 #include <invar/schedule/rows.hpp>
@@ -77,7 +77,7 @@ auto shared_matrix(std::int64_t rows, std::int64_t columns, std::uint64_t seed) 
   using View = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   if (data.empty()) {
     data.resize(rows * columns + 1);
-    fill_data(View(data.data(), rows, columns), seed);
+    verify::fill_random(View(data.data(), rows, columns), seed);
   }
   return typename View::const_type(data.data(), rows, columns);
 }

@@ -23,8 +23,19 @@ bool same(T a, T b) {
 template <class T>
 std::vector<T> kinds() {
   using L = std::numeric_limits<T>;
-  std::vector<T> list{0,        L::denorm_min(), L::min() / 3, L::min(), T(0.1), 1, T(1) + L::epsilon(), 3, T(1e10), L::max(),
-                      L::infinity(), L::quiet_NaN(), num::canonical_nan<T>()};
+  std::vector<T> list{0,
+                      L::denorm_min(),
+                      L::min() / 3,
+                      L::min(),
+                      T(0.1),
+                      1,
+                      T(1) + L::epsilon(),
+                      3,
+                      T(1e10),
+                      L::max(),
+                      L::infinity(),
+                      L::quiet_NaN(),
+                      num::canonical_nan<T>()};
   for (std::size_t i = 0, n = list.size(); i < n; ++i) list.push_back(-list[i]);
   return list;
 }

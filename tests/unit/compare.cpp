@@ -72,7 +72,8 @@ TEST_CASE_TEMPLATE("other element types", T, bfloat16_t, float16_t) {
 TEST_CASE("indices and traces") {
   Kokkos::View<std::int64_t*, Kokkos::HostSpace> a("a", 3), b("b", 3);
   b(2) = -1;
-  CHECK(contains(compare(a, b).message, "first at (2): expected 0 (0x0000000000000000), found -1 (0xffffffffffffffff)"));
+  CHECK(
+      contains(compare(a, b).message, "first at (2): expected 0 (0x0000000000000000), found -1 (0xffffffffffffffff)"));
   const auto c = random_matrix<verify::Trace>(2, 2), d = random_matrix<verify::Trace>(2, 2);
   CHECK(static_cast<bool>(compare(c, d)));
   d(1, 1) = num::add(d(1, 1), d(0, 0));

@@ -58,9 +58,11 @@ TEST_CASE("what may differ for some float differs here") {
 }
 
 TEST_CASE("every operation has a result of its own") {
-  const Trace results[] = {num::add(a, b), num::sub(a, b), num::mul(a, b),  num::div(a, b),  num::max(a, b),
-                           num::sqrt(a),   num::negate(a), num::finite_or_zero(a), num::reciprocal_or_zero(a),
-                           num::rsqrt(a),  num::fma(a, b, c), num::fma(b, c, a), num::fma(a, c, b)};
+  const Trace results[] = {num::add(a, b),   num::sub(a, b),         num::mul(a, b),
+                           num::div(a, b),   num::max(a, b),         num::sqrt(a),
+                           num::negate(a),   num::finite_or_zero(a), num::reciprocal_or_zero(a),
+                           num::rsqrt(a),    num::fma(a, b, c),      num::fma(b, c, a),
+                           num::fma(a, c, b)};
   std::set<std::uint64_t> hashes;
   for (const Trace& result : results) hashes.insert(result.hash);
   CHECK(hashes.size() == std::size(results));

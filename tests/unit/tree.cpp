@@ -17,7 +17,9 @@ namespace {
 std::string leaf(std::int64_t i) { return std::to_string(i); }
 std::string join(const std::string& left, const std::string& right) { return "(" + left + " " + right + ")"; }
 
-std::string streamed(std::int64_t begin, std::int64_t end) { return tree::fold_aligned<std::string>(begin, end, leaf, join); }
+std::string streamed(std::int64_t begin, std::int64_t end) {
+  return tree::fold_aligned<std::string>(begin, end, leaf, join);
+}
 std::string specified(std::int64_t begin, std::int64_t end) {
   return reference::aligned_tree<std::string>(begin, end, leaf, join);
 }

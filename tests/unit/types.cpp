@@ -84,7 +84,8 @@ TEST_CASE_TEMPLATE("all 65536 values widen exactly and come back", T, bfloat16_t
   CHECK(wrong == 0);
 }
 
-TEST_CASE_TEMPLATE("narrowing rounds to nearest, ties to even, at and beside every midpoint", T, bfloat16_t, float16_t) {
+TEST_CASE_TEMPLATE("narrowing rounds to nearest, ties to even, at and beside every midpoint", T, bfloat16_t,
+                   float16_t) {
   for (int m = 0; m < infinity_bits<T>(); ++m) {
     const double here = value_of<T>(m), there = value_of<T>(m + 1);
     const float midpoint = static_cast<float>((here + there) / 2);

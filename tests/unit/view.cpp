@@ -3,6 +3,7 @@
 
 #include <invar/view.hpp>
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -113,4 +114,26 @@ TEST_CASE("transposed names the same elements with their indices swapped") {
     for (int j = 0; j < 5; ++j) CHECK(&t(j, i) == &a(i, j));
   const auto back = transposed(t);
   CHECK(&back(2, 4) == &a(2, 4));
+}
+
+TEST_CASE("an output whose elements are not apart is refused") {
+  using Exec = Kokkos::DefaultHostExecutionSpace;
+  std::vector<float> data(100);
+  const auto refused = [&](auto... extents_and_strides) {
+    try {
+      detail::check_output<Exec>("op", "y", Strided(data.data(), Kokkos::LayoutStride(extents_and_strides...)));
+    } catch (const error& refusal) {
+      return std::string(refusal.what()).find("Invar: op: y: expected elements apart from each other") == 0;
+    }
+    return false;
+  };
+  CHECK(refused(5, 0, 4, 1));
+  CHECK(refused(5, 4, 4, 0));
+  CHECK(refused(5, 3, 4, 1));
+  CHECK_FALSE(refused(5, 4, 4, 1));
+  CHECK_FALSE(refused(5, 1, 4, 5));
+  CHECK_FALSE(refused(5, 2, 4, 10));
+  CHECK_FALSE(refused(1, 0, 4, 1));  // one row needs no stride
+  CHECK_FALSE(refused(0, 0, 4, 0));
+  detail::check_output<Exec>("op", "y", subview(Matrix("a", 6, 10), ALL, range(2, 5)));
 }

@@ -42,7 +42,7 @@ TEST_CASE("the command line") {
 
   const auto given =
       parse({"--kernels", "variant", "--requests=3", "--max-tokens", "5", "--max-batch", "2", "--chunk", "7",
-             "--page-size", "1", "--seed", "99", "--threads", "2", "--weights", "bf16", "--device", "cpu"},
+             "--page-size", "1", "--seed", "99", "--threads", "2", "--precision", "bf16", "--device", "cpu"},
             exit_code);
   REQUIRE(given);
   CHECK(given->kernels == "variant");
@@ -53,7 +53,7 @@ TEST_CASE("the command line") {
   CHECK(given->page_size == 1);
   CHECK(given->seed == 99);
   CHECK(given->threads == 2);
-  CHECK(given->weights == "bf16");
+  CHECK(given->precision == "bf16");
 
   for (const std::vector<const char*>& wrong : std::vector<std::vector<const char*>>{{"--kernels", "fast"},
                                                                                      {"--device", "abacus"},

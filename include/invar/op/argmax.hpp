@@ -11,6 +11,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 namespace invar {
 namespace detail {
@@ -50,6 +51,9 @@ struct IndexOnly {
 template <class Contract, class Exec, class Result, class X>
 void argmax_of(const Exec& exec, const Result& result, const X& x, const schedule::Rows* schedule) {
   static_assert(contract::is_rows_v<Contract>, "Invar: argmax takes a contract::Rows");
+  using Index = typename Result::non_const_value_type;
+  static_assert(std::is_integral_v<Index> && std::is_signed_v<Index>,
+                "Invar: argmax: the result holds signed integers; it is -1 where there is nothing");
   const tree::Elements elements{x};
   tree::reduce_rows("argmax", "Invar::argmax", exec, result, elements,
                     FirstLargest<Contract, tree::Elements<X>>{elements}, schedule, IndexOnly{});

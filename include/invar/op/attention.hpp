@@ -298,7 +298,7 @@ void attention(const Exec& exec, const Out& out, const Q& q, const Kv& kv, const
   using Task = AttentionTask<Contract, Out, Q, Kv, Begin, Length>;
   using Scalar = typename Task::scalar;
   static_assert(!std::is_same_v<Scalar, double>, "Invar: attention: double is not supported; exp2 is a float function");
-  check_output<Exec, Out>();
+  check_output<Exec>("attention", "out", out);
   check_input<Exec, Q>();
   check_input<Exec, decltype(kv.k)>();
   check_input<Exec, decltype(kv.v)>();

@@ -51,7 +51,7 @@ void embedding(const Exec& exec, const Y& y, const Table& table, const Ids& ids,
   static_assert(contract::is_elementwise_v<Contract>, "Invar: embedding takes a contract::Elementwise");
   static_assert(std::is_integral_v<typename Ids::non_const_value_type>, "Invar: embedding: ids holds integers");
   using namespace detail;
-  check_output<Exec, Y>();
+  check_output<Exec>("embedding", "y", y);
   check_input<Exec, Table>();
   check_view<Exec, Ids>();
   require_extent("embedding", "y", y, 0, ids.extent(0));

@@ -57,7 +57,7 @@ void layer_norm(const Exec& exec, const Y& y, const X& x, const W& weight, const
                 const schedule::Rows* schedule = nullptr) {
   static_assert(contract::is_rows_v<Contract>, "Invar: layer_norm takes a contract::Rows");
   using namespace detail;
-  check_output<Exec, Y>();
+  check_output<Exec>("layer_norm", "y", y);
   check_input<Exec, X>();
   check_input<Exec, W>();
   check_input<Exec, B>();

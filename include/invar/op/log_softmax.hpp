@@ -49,7 +49,7 @@ template <class Contract = contract::Softmax, ExecutionSpace Exec, ViewOfRank<2>
 void log_softmax(const Exec& exec, const Y& y, const X& x, const schedule::Rows* schedule = nullptr) {
   static_assert(contract::is_rows_v<Contract>, "Invar: log_softmax takes a contract::Rows");
   using namespace detail;
-  check_output<Exec, Y>();
+  check_output<Exec>("log_softmax", "y", y);
   check_input<Exec, X>();
   require_extent("log_softmax", "y", y, 0, x.extent(0));
   require_extent("log_softmax", "y", y, 1, x.extent(1));

@@ -64,33 +64,33 @@ struct MatmulTask {
   KOKKOS_FUNCTION void advance(scalar* chain, std::int64_t row0, int rows, int padded_rows, std::int64_t column0,
                                int columns, std::int64_t k0, int depth) const {
     scalar panel_a[max_block_m * panel_k];
-    scalar panel_b[panel_k * N];
     for (int i = 0; i < padded_rows; ++i)
       for (int p = 0; p < depth; ++p)
         panel_a[i * panel_k + p] = i < rows ? num::widen(a_element(row0 + i, k0 + p)) : scalar(0);
-    const scalar* b_rows = panel_b;
-    std::int64_t ldb = N;
-    if (direct(columns, rows)) {
-      b_rows = reinterpret_cast<const scalar*>(&b(k0, column0));
-      ldb = b.stride(0);
-    } else if (b.stride(0) == 1) {
-      // b is contiguous along k: read along it.
-      for (int j = 0; j < N; ++j)
-        for (int p = 0; p < depth; ++p)
-          panel_b[p * N + j] = j < columns ? num::widen(b_element(k0 + p, column0 + j)) : scalar(0);
-    } else {
-      for (int p = 0; p < depth; ++p)
-        for (int j = 0; j < N; ++j)
-          panel_b[p * N + j] = j < columns ? num::widen(b_element(k0 + p, column0 + j)) : scalar(0);
+    if (rows <= M && columns == N && b.stride(1) == 1) {
+      // b lies contiguous along n and is used once: it is read in place.
+      const typename B::non_const_value_type* const b_rows = &b(k0, column0);
+      tree::chain_tile<M, N>(chain, panel_a, panel_k, b_rows, b.stride(0), depth);
+      return;
     }
+    scalar panel_b[panel_k * N];
+    pack_b(panel_b, column0, columns, k0, depth);
     for (int i = 0; i < padded_rows; i += M)
-      tree::chain_tile<M, N>(chain + i * N, panel_a + i * panel_k, panel_k, b_rows, ldb, depth);
+      tree::chain_tile<M, N>(chain + i * N, panel_a + i * panel_k, panel_k, panel_b, N, depth);
   }
 
-  /// True where b can be read in place: it already has the accumulator's type, lies contiguous along n, and is used
-  /// once.
-  KOKKOS_FUNCTION bool direct(int columns, int rows) const {
-    return std::is_same_v<typename B::non_const_value_type, scalar> && b.stride(1) == 1 && columns == N && rows <= M;
+  /// Columns of b as [depth, N], widened, zeros beyond the last.
+  KOKKOS_FUNCTION void pack_b(scalar* panel, std::int64_t column0, int columns, std::int64_t k0, int depth) const {
+    const auto element = [&](int p, int j) {
+      return j < columns ? num::widen(b_element(k0 + p, column0 + j)) : scalar(0);
+    };
+    if (b.stride(0) == 1) {  // read along the memory
+      for (int j = 0; j < N; ++j)
+        for (int p = 0; p < depth; ++p) panel[p * N + j] = element(p, j);
+    } else {
+      for (int p = 0; p < depth; ++p)
+        for (int j = 0; j < N; ++j) panel[p * N + j] = element(p, j);
+    }
   }
   KOKKOS_FUNCTION typename A::non_const_value_type a_element(std::int64_t i, std::int64_t j) const { return a(i, j); }
   KOKKOS_FUNCTION typename B::non_const_value_type b_element(std::int64_t i, std::int64_t j) const { return b(i, j); }
@@ -119,7 +119,7 @@ void launch_matmul(const Exec& exec, const C& c, const A& a, const B& b, const B
 template <class Contract, class Exec, class C, class A, class B, class Bias>
 void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Bias& bias, const schedule::Matmul* chosen) {
   static_assert(contract::is_matmul_v<Contract>, "Invar: matmul takes a contract::Matmul");
-  check_output<Exec, C>();
+  check_output<Exec>("matmul", "c", c);
   check_input<Exec, A>();
   check_input<Exec, B>();
   static_assert(std::is_same_v<num::accumulator_t<typename A::non_const_value_type>,

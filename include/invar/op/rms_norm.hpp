@@ -54,7 +54,7 @@ struct AddRmsNorm {
 
 template <class Exec, class Y, class X, class W>
 void check_rms_norm(const Y& y, const char* x_name, const X& x, const W& weight) {
-  check_output<Exec, Y>();
+  check_output<Exec>("rms_norm", "y", y);
   check_input<Exec, X>();
   check_input<Exec, W>();
   require_extent("rms_norm", "y", y, 0, x.extent(0));
@@ -97,7 +97,7 @@ void rms_norm(const Exec& exec, const Y& y, const H& h, const X& x, const R& res
               const schedule::Rows* schedule = nullptr) {
   static_assert(contract::is_rows_v<Contract>, "Invar: rms_norm takes a contract::Rows");
   using namespace detail;
-  check_output<Exec, H>();
+  check_output<Exec>("rms_norm", "h", h);
   check_input<Exec, X>();
   check_input<Exec, R>();
   check_rms_norm<Exec>(y, "x", x, weight);

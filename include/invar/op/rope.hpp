@@ -90,7 +90,7 @@ void rope(const Exec& exec, const Y& y, const X& x, const Positions& positions, 
   static_assert(std::is_same_v<typename Frequencies::non_const_value_type, float>,
                 "Invar: rope: frequencies holds float");
   using namespace detail;
-  check_output<Exec, Y>();
+  check_output<Exec>("rope", "y", y);
   check_input<Exec, X>();
   check_view<Exec, Positions>();
   check_view<Exec, Frequencies>();

@@ -52,7 +52,7 @@ void silu_mul(const Exec& exec, const Y& y, const G& gate, const U& up,
               const schedule::Elementwise* schedule = nullptr) {
   static_assert(contract::is_elementwise_v<Contract>, "Invar: silu_mul takes a contract::Elementwise");
   using namespace detail;
-  check_output<Exec, Y>();
+  check_output<Exec>("silu_mul", "y", y);
   check_input<Exec, G>();
   check_input<Exec, U>();
   for (int d = 0; d < 2; ++d) {

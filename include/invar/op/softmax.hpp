@@ -43,13 +43,13 @@ struct Softmax {
 /// \param schedule  one of schedule::rows_table, or null to let the shape choose; never changes the bits
 /// \throws invar::error  on a wrong extent, or where y overlaps x without being x
 ///
-/// A row that holds NaN or +∞, or nothing but −∞, is NaN throughout. double is not supported: Invar's exp
-/// is a float function.
+/// A row that holds NaN, or nothing but −∞, is NaN throughout; beside +∞, which gives NaN, finite elements give +0, or
+/// NaN where their exponential overflows. double is not supported: Invar's exp is a float function.
 template <class Contract = contract::Softmax, ExecutionSpace Exec, ViewOfRank<2> Y, ViewOfRank<2> X>
 void softmax(const Exec& exec, const Y& y, const X& x, const schedule::Rows* schedule = nullptr) {
   static_assert(contract::is_rows_v<Contract>, "Invar: softmax takes a contract::Rows");
   using namespace detail;
-  check_output<Exec, Y>();
+  check_output<Exec>("softmax", "y", y);
   check_input<Exec, X>();
   require_extent("softmax", "y", y, 0, x.extent(0));
   require_extent("softmax", "y", y, 1, x.extent(1));

@@ -32,7 +32,7 @@ inline constexpr std::array<Matmul, 4> matmul_table{{
 inline const Matmul& choose_matmul(std::int64_t m, std::int64_t n) {
   if (m <= 2 && n >= 64) return matmul_table[0];
   if (m <= 4) return matmul_table[1];
-  return m <= 32 ? matmul_table[2] : matmul_table[3];
+  return n >= 32 ? matmul_table[3] : matmul_table[2];
 }
 
 }  // namespace invar::schedule

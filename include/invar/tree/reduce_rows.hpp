@@ -47,7 +47,7 @@ struct AsItIs {
 template <RowReduction Reduction, class Exec, class Result, class X, class Finish = AsItIs>
 void reduce_rows(const char* operation, const char* label, const Exec& exec, const Result& result, const Elements<X>& x,
                  const Reduction& reduction, const schedule::Rows* chosen, const Finish& finish = {}) {
-  invar::detail::check_output<Exec, Result>();
+  invar::detail::check_output<Exec>(operation, "result", result);
   invar::detail::check_input<Exec, X>();
   if constexpr (static_cast<int>(Result::rank) == 1)
     invar::detail::require_extent(operation, "result", result, 0, x.rows());

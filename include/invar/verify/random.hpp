@@ -9,6 +9,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
+#include <type_traits>
 
 namespace invar::verify {
 
@@ -20,13 +21,20 @@ KOKKOS_INLINE_FUNCTION std::uint64_t random_bits(std::uint64_t seed, std::uint64
   return x ^ (x >> 31);
 }
 
-/// A value of (−1, 1) whose magnitudes spread over 8 binades: an odd 24-bit integer times a power of two, so exact in
-/// float and rounded once in the 16-bit types. For Trace, the input symbol of (seed, index).
+/// A value of (−1, 1) whose magnitudes spread over 8 binades: an odd integer of 24 bits (53 for double) times a power
+/// of two, so exact in float and double and rounded once in the 16-bit types. For Trace, the input symbol of (seed,
+/// index).
 template <class T>
 KOKKOS_INLINE_FUNCTION T random_value(std::uint64_t seed, std::uint64_t index) {
   const std::uint64_t bits = random_bits(seed, index);
   if constexpr (num::Symbolic<T>) {
     return T::input(bits);
+  } else if constexpr (std::is_same_v<T, double>) {
+    const auto integer =
+        static_cast<std::int64_t>(bits >> 11) * 2 + 1 - (std::int64_t{1} << 53);  // odd, in (−2^53, 2^53)
+    const int binade = static_cast<int>(bits & 7u);
+    const double scale = num::from_bits<double>(static_cast<std::uint64_t>(1023 - 53 - binade) << 52);
+    return static_cast<double>(integer) * scale;
   } else {
     const auto integer = static_cast<std::int32_t>(bits >> 40) * 2 + 1 - (1 << 24);  // odd, in (−2^24, 2^24)
     const int binade = static_cast<int>(bits & 7u);

@@ -18,7 +18,8 @@ struct HostBackend {
   static int workers(const Exec& exec) { return exec.concurrency(); }
   /// The largest useful team for work that falls into `tasks` equal parts.
   static int team_size(const Exec& exec, int wanted) {
-    const int most = workers(exec);
+    constexpr int kokkos_limit = 64;  // threads of a team on a host
+    const int most = workers(exec) < kokkos_limit ? workers(exec) : kokkos_limit;
     return wanted < 1 ? 1 : (wanted > most ? most : wanted);
   }
 };
