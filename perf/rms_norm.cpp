@@ -3,11 +3,13 @@
 // memory sets (16-bit integers stand for bfloat16). Bytes per second count one read and one write of every element for
 // both.
 #include <invar/op/rms_norm.hpp>
+#include <invar/verify/random.hpp>
 
 #include <benchmark/benchmark.h>
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace {
 
@@ -27,16 +29,18 @@ struct Rows {
       : x("x", state.range(0), state.range(1)),
         y("y", state.range(0), state.range(1)),
         weight("weight", state.range(1)) {
-    const Matrix<T> values = x;
-    const Vector<T> weights = weight;
-    Kokkos::parallel_for(
-        "fill", Kokkos::MDRangePolicy<Exec, Kokkos::Rank<2>>({0, 0}, {state.range(0), state.range(1)}),
-        KOKKOS_LAMBDA(std::int64_t i, std::int64_t j) {
-          values(i, j) = T(static_cast<float>((i * 31 + j * 17) % 64 - 32));
-        });
-    Kokkos::parallel_for(
-        "fill", Kokkos::RangePolicy<Exec>(0, state.range(1)), KOKKOS_LAMBDA(std::int64_t j) { weights(j) = T(1.0f); });
-    Kokkos::fence();
+    if constexpr (!std::is_integral_v<T>) {
+      invar::verify::fill_random(x, 1);
+      invar::verify::fill_random(weight, 2);
+    } else {
+      const Matrix<T> values = x;
+      Kokkos::parallel_for(
+          "fill", Kokkos::MDRangePolicy<Exec, Kokkos::Rank<2>>({0, 0}, {state.range(0), state.range(1)}),
+          KOKKOS_LAMBDA(std::int64_t i, std::int64_t j) {
+            values(i, j) = static_cast<T>(invar::verify::random_bits(1, i * values.extent(1) + j));
+          });
+      Kokkos::fence();
+    }
   }
 };
 

@@ -24,7 +24,8 @@ template <class E>
 concept ExecutionSpace = Kokkos::is_execution_space_v<E>;
 
 /// The transposed matrix over the same memory: element (i, j) of the result is element (j, i) of the argument. A weight
-/// stored [N, K] by rows, as linear layers keep it, enters matmul as `transposed(weight)`.
+/// stored [N, K] by rows, as linear layers keep it, enters matmul as `transposed(weight)`. The result does not own the
+/// memory: the argument has to live until the work is done.
 template <ViewOfRank<2> V>
 auto transposed(const V& v) {
   using Result = Kokkos::View<typename V::value_type**, Kokkos::LayoutStride, typename V::device_type,
