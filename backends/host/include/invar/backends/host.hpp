@@ -15,7 +15,13 @@ namespace invar::schedule {
 template <class Exec>
 struct HostBackend {
   /// Workers that run at once.
-  static int workers(const Exec& exec) { return exec.concurrency(); }
+  static int workers(const Exec& exec) {
+    // Kokkos 4 may have a static function here, which answers for the default instance unless it is handed another.
+    if constexpr (requires { Exec::concurrency(exec); })
+      return Exec::concurrency(exec);
+    else
+      return exec.concurrency();
+  }
   /// The largest useful team for work that falls into `tasks` equal parts.
   static int team_size(const Exec& exec, int wanted) {
     constexpr int kokkos_limit = 64;  // threads of a team on a host
