@@ -18,7 +18,7 @@ namespace invar::contract {
 ///    m' = max(m, c·max_j s_j) with the product rounded; r = m', or 0 where m' is infinite;
 ///    alpha = exp2(m − r); p_j = exp2(fma(c, s_j, −r)).
 /// 3. l is kept in 16 classes (u, t): u = which 32 positions of the block, t = (position mod 8)/2. A class adds its
-///    even and its odd positions as two ascending chains, adds the two, and then l = fma(l, alpha, sum).
+///    even and its odd visible positions as two ascending chains from −0, adds the two, and then l = fma(l, alpha, sum).
 /// 4. O_d = fma(p_j, v_jd, ·) over ascending visible j, from O_d·alpha rounded.
 /// 5. At the split's end the classes are joined: (t0 + t1) + (t2 + t3) for each u, then (u0 + u1) + (u2 + u3)
 ///    for Block 128; in general a stride-doubling tree over u.
