@@ -40,8 +40,9 @@ KOKKOS_FORCEINLINE_FUNCTION T sub(T a, T b) {
   return a - b;
 }
 
-/// a·b, rounded once, for a product whose value goes into another product, a conversion or memory, never into an
-/// addition of the same kernel: there the compiler might fuse it. It vectorises everywhere; mul() does not with clang.
+/// a·b, rounded once, for a product whose value goes into another product, a conversion, memory or the addend of an
+/// explicit fma (nothing fuses two products), never into an add or sub of the same kernel: there the compiler might
+/// fuse it. It vectorises everywhere; mul() does not with clang.
 template <Ieee T>
 KOKKOS_FORCEINLINE_FUNCTION T mul_unfenced(T a, T b) {
 #if defined(__CUDA_ARCH__)
