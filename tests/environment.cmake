@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-set(INVAR_TEST_SIZE "full" CACHE STRING "full or small: how much the tests walk; small is for slow builds and emulators")
+set(INVAR_TEST_SIZE "full" CACHE STRING "full, small or tiny: how much the tests walk; small is for slow builds and emulators, tiny for memory checkers")
 
 # invar_test_environment(TEST THREADS n): the environment in which a test runs. Tests use more threads than a small
 # machine has cores, so waiting threads must sleep: a spinning one keeps the core from the thread it waits for.

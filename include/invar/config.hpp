@@ -36,6 +36,16 @@
 #define INVAR_DEVICE_PASS 1
 #endif
 
+/// Before a loop that device code must unroll, so that an array which it indexes stays in registers; before one that it
+/// must not. Host compilers do not know the pragma.
+#if defined(__CUDA_ARCH__)
+#define INVAR_UNROLL _Pragma("unroll")
+#define INVAR_NO_UNROLL _Pragma("unroll 1")
+#else
+#define INVAR_UNROLL
+#define INVAR_NO_UNROLL
+#endif
+
 /// The compiler's own barrier against fusing a product into an addition; it leaves vectorisation alone.
 /// nvcc's front end does not know it even in host code, and clang has none that works without fast-math.
 #if !defined(__clang__) && !defined(__CUDACC__) && defined(__has_builtin)

@@ -83,9 +83,9 @@ TEST_CASE_TEMPLATE("argmax: ties and special values", T, float, double, bfloat16
 TEST_CASE("argmax: refusals") {
   const Execution exec;
   Matrix<double> buffer("buffer", 4, 10);
-  Kokkos::View<std::int64_t*, Kokkos::HostSpace> three("three", 3);
+  Kokkos::View<std::int64_t*, Memory> three("three", 3);
   check_refused(three, "result extent 0: expected 4, found 3", [&] { argmax(exec, three, buffer); });
-  const Kokkos::View<std::int64_t*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> inside(
+  const Kokkos::View<std::int64_t*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> inside(
       reinterpret_cast<std::int64_t*>(buffer.data()), 4);
   check_refused(buffer, "result: expected memory apart from x", [&] { argmax(exec, inside, buffer); });
 }

@@ -43,9 +43,8 @@ TEST_CASE("attention: every layout of q, k, v and out") {
     CHECK_BITS(expected, out);
   };
 
-  const Kokkos::View<float***, Kokkos::LayoutLeft, Kokkos::HostSpace> left_q("q", 5, 4, 12), left_out("out", 5, 4, 9);
-  const Kokkos::View<float****, Kokkos::LayoutLeft, Kokkos::HostSpace> left_k("k", 1, 70, 2, 12),
-      left_v("v", 1, 70, 2, 9);
+  const Kokkos::View<float***, Kokkos::LayoutLeft, Memory> left_q("q", 5, 4, 12), left_out("out", 5, 4, 9);
+  const Kokkos::View<float****, Kokkos::LayoutLeft, Memory> left_k("k", 1, 70, 2, 12), left_v("v", 1, 70, 2, 9);
   Kokkos::deep_copy(left_q, q);
   Kokkos::deep_copy(left_k, k);
   Kokkos::deep_copy(left_v, v);
@@ -53,7 +52,7 @@ TEST_CASE("attention: every layout of q, k, v and out") {
 
   // q as a slice of a fused q, k, v buffer, and a cache that keeps keys and values interleaved, all among garbage.
   const Heads<float> fused("fused", 5, 8, 15);
-  const Kokkos::View<float*****, Kokkos::LayoutRight, Kokkos::HostSpace> both("both", 1, 80, 2, 2, 12);
+  const Kokkos::View<float*****, Kokkos::LayoutRight, Memory> both("both", 1, 80, 2, 2, 12);
   std::fill_n(fused.data(), fused.span(), garbage<float>());
   std::fill_n(both.data(), both.span(), garbage<float>());
   const auto slice_q = Kokkos::subview(fused, ALL, std::pair(2, 6), std::pair(1, 13));

@@ -52,7 +52,7 @@ TEST_CASE_TEMPLATE("dot: a wrong order is noticed", T, float, double, verify::Tr
 
 TEST_CASE("dot: a 16-bit type may meet float, and x may be y") {
   const Execution exec;
-  Kokkos::View<float*, Kokkos::HostSpace> expected("expected", 3), result("result", 3);
+  Kokkos::View<float*, Memory> expected("expected", 3), result("result", 3);
   Matrix<float> x("x", 3, 777);
   Matrix<bfloat16_t> y("y", 3, 777);
   verify::fill_random(x, 1);
@@ -94,7 +94,7 @@ TEST_CASE_TEMPLATE("dot: special values", T, float, double, bfloat16_t, float16_
 TEST_CASE("dot: refusals") {
   const Execution exec;
   Matrix<float> other("other", 4, 10), x("x", 4, 10), fewer_rows("y", 3, 10), more_columns("y", 4, 11);
-  Kokkos::View<float*, Kokkos::HostSpace> result("result", 4);
+  Kokkos::View<float*, Memory> result("result", 4);
   check_reduction_refusals(
       [&](const auto& r, const auto& a) {
         dot(exec, r, a, Kokkos::subview(other, Kokkos::ALL, std::pair(0, static_cast<int>(a.extent(1)))));

@@ -13,7 +13,7 @@ using namespace invar::test;
 
 namespace {
 
-using Ids = Kokkos::View<std::int32_t*, Kokkos::HostSpace>;
+using Ids = Kokkos::View<std::int32_t*, Memory>;
 constexpr std::int64_t entries = 97;
 
 /// Ids inside the table in a random order.
@@ -24,7 +24,9 @@ Ids random_ids(std::int64_t n) {
 }
 
 std::vector<const schedule::Elementwise*> all_schedules() {
-  return {nullptr, &schedule::elementwise_table[0], &schedule::elementwise_table[1]};
+  std::vector<const schedule::Elementwise*> list{nullptr};
+  for (const auto& schedule : schedule::elementwise_table<Execution>) list.push_back(&schedule);
+  return list;
 }
 
 template <class T, class R, class Table>
@@ -44,8 +46,8 @@ void check_embedding(const Table& table, const Ids& ids) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("embedding: every batch size, schedule and number of threads", T, float, double, bfloat16_t,
-                   float16_t, verify::Trace) {
+TEST_CASE_TEMPLATE("embedding: every batch size, schedule and instance", T, float, double, bfloat16_t, float16_t,
+                   verify::Trace) {
   for (const std::int64_t columns : {0, 1, 65, 300})
     for (const std::int64_t rows : batch_sizes())
       check_embedding<T, T>(shared_matrix<T>(entries, columns, 1), random_ids(rows));
@@ -56,14 +58,14 @@ TEST_CASE("embedding: other types and layouts") {
   const auto ids = random_ids(40);
   check_embedding<bfloat16_t, float>(shared_matrix<bfloat16_t>(entries, 65, 1), ids);
   check_embedding<float, float16_t>(shared_matrix<float>(entries, 65, 1), ids);
-  const Kokkos::View<float**, Kokkos::LayoutLeft, Kokkos::HostSpace> left("left", entries, 65);
+  const Kokkos::View<float**, Kokkos::LayoutLeft, Memory> left("left", entries, 65);
   verify::fill_random(left, 2);
   check_embedding<float, float>(left, ids);
   const Framed<float> padded(entries, 65, 3, 1);
   verify::fill_random(padded.view(), 2);
   check_embedding<float, float>(padded.view(), ids);
   const Matrix<float> expected("expected", 40, 65);
-  const Kokkos::View<float**, Kokkos::LayoutLeft, Kokkos::HostSpace> y("y", 40, 65);
+  const Kokkos::View<float**, Kokkos::LayoutLeft, Memory> y("y", 40, 65);
   reference::embedding(expected, left, ids);
   embedding(executions().back(), y, left, ids);
   CHECK_BITS(expected, y);
@@ -73,7 +75,7 @@ TEST_CASE_TEMPLATE("embedding: an id outside the table gives NaN and reads nothi
                    float16_t) {
   const std::int64_t ids_values[] = {-1, entries, 3, std::numeric_limits<std::int64_t>::max(),
                                      std::numeric_limits<std::int64_t>::min()};
-  Kokkos::View<std::int64_t*, Kokkos::HostSpace> ids("ids", 5);
+  Kokkos::View<std::int64_t*, Memory> ids("ids", 5);
   for (int i = 0; i < 5; ++i) ids(i) = ids_values[i];
   const auto table = shared_matrix<T>(entries, 65, 1);
   const Matrix<T> expected("expected", 5, 65), y("y", 5, 65);
@@ -102,7 +104,7 @@ TEST_CASE("embedding: refusals") {
   check_refused(wider, "y extent 1: expected 10, found 11", [&] { embedding(exec, wider, table, ids); });
   check_refused(table, "y: expected memory apart from table",
                 [&] { embedding(exec, rows_of(table, 3, 7), table, ids); });
-  const Kokkos::View<std::int32_t*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> inside(
+  const Kokkos::View<std::int32_t*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> inside(
       reinterpret_cast<std::int32_t*>(y.data()), 4);
   check_refused(y, "y: expected memory apart from ids", [&] { embedding(exec, y, table, inside); });
 }

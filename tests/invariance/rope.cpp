@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <invar/verify/random.hpp>
 #include "support/axes.hpp"
 #include "support/check_bits.hpp"
-#include <invar/verify/random.hpp>
 #include "support/framed.hpp"
 
 #include <invar/op/rope.hpp>
@@ -14,9 +14,9 @@ using namespace invar::test;
 namespace {
 
 template <class T>
-using Heads = Kokkos::View<T***, Kokkos::LayoutRight, Kokkos::HostSpace>;
-using Positions = Kokkos::View<std::int32_t*, Kokkos::HostSpace>;
-using Frequencies = Kokkos::View<float*, Kokkos::HostSpace>;
+using Heads = Kokkos::View<T***, Kokkos::LayoutRight, Memory>;
+using Positions = Kokkos::View<std::int32_t*, Memory>;
+using Frequencies = Kokkos::View<float*, Memory>;
 constexpr RopePairs both_pairs[] = {RopePairs::adjacent, RopePairs::halves};
 
 struct Inputs {
@@ -30,7 +30,9 @@ struct Inputs {
 };
 
 std::vector<const schedule::Elementwise*> all_schedules() {
-  return {nullptr, &schedule::elementwise_table[0], &schedule::elementwise_table[1]};
+  std::vector<const schedule::Elementwise*> list{nullptr};
+  for (const auto& schedule : schedule::elementwise_table<Execution>) list.push_back(&schedule);
+  return list;
 }
 
 /// Tokens [begin, end) of all arguments.
@@ -44,8 +46,7 @@ V tokens_of(const V& v, std::int64_t begin, std::int64_t end) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("rope: every batch size, schedule and number of threads", T, float, bfloat16_t, float16_t,
-                   verify::Trace) {
+TEST_CASE_TEMPLATE("rope: every batch size, schedule and instance", T, float, bfloat16_t, float16_t, verify::Trace) {
   const std::int64_t most = batch_sizes().back(), heads = 3;
   // Pairs up to half the head, and elements behind them; an odd head.
   for (const auto& [dim, pairs] : {std::pair(16, 8), std::pair(20, 7), std::pair(5, 2), std::pair(4, 0)})
@@ -61,7 +62,7 @@ TEST_CASE_TEMPLATE("rope: every batch size, schedule and number of threads", T, 
           const Heads<T> y("y", n, heads, dim);
           rope(exec, y, tokens_of(x, from, from + n), tokens_of(in.positions, from, from + n), in.frequencies, which,
                schedule);
-          INFO(n, " tokens from ", from, ", ", exec.concurrency(), " threads");
+          INFO(n, " tokens from ", from, ", ", describe(exec));
           CHECK_BITS(tokens_of(expected, from, from + n), y);
         }
       const Heads<T> y("y", most, heads, dim);
@@ -81,7 +82,7 @@ TEST_CASE("rope: a head among garbage, in any layout, and other result types") {
     reference::rope(expected, plain, in.positions, in.frequencies, which == RopePairs::adjacent);
     const auto slice = Kokkos::subview(fused, Kokkos::ALL, std::pair(2, 4), Kokkos::ALL);
     Kokkos::deep_copy(slice, plain);
-    const Kokkos::View<float***, Kokkos::LayoutLeft, Kokkos::HostSpace> y("y", 9, 2, 16);
+    const Kokkos::View<float***, Kokkos::LayoutLeft, Memory> y("y", 9, 2, 16);
     rope(executions().back(), y, slice, in.positions, in.frequencies, which);
     CHECK_BITS(expected, y);
     rope(executions().back(), slice, slice, in.positions, in.frequencies, which);

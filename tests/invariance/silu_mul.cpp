@@ -13,7 +13,7 @@ namespace {
 
 template <class T, class R = T>
 struct SiluMul : Map<T, R, 2> {
-  static constexpr const auto& table = schedule::elementwise_table;
+  static constexpr const auto& table = schedule::elementwise_table<Execution>;
   template <class Out, class In>
   static void kernel(const Execution& exec, const Out& out, const In& in, const schedule::Elementwise* schedule) {
     invar::silu_mul(exec, out, part(in, 0, 2), part(in, 1, 2), schedule);

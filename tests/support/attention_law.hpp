@@ -7,8 +7,8 @@
 #ifndef INVAR_TESTS_SUPPORT_ATTENTION_LAW_HPP
 #define INVAR_TESTS_SUPPORT_ATTENTION_LAW_HPP
 
-#include "check_bits.hpp"
 #include <invar/verify/random.hpp>
+#include "check_bits.hpp"
 #include "environment.hpp"
 #include "framed.hpp"
 
@@ -31,10 +31,10 @@ struct Geometry {
 };
 
 template <class T>
-using Heads = Kokkos::View<T***, Kokkos::LayoutRight, Kokkos::HostSpace>;
+using Heads = Kokkos::View<T***, Kokkos::LayoutRight, Memory>;
 template <class T>
-using Cache = Kokkos::View<T****, Kokkos::LayoutRight, Kokkos::HostSpace>;
-using Indices = Kokkos::View<std::int32_t*, Kokkos::HostSpace>;
+using Cache = Kokkos::View<T****, Kokkos::LayoutRight, Memory>;
+using Indices = Kokkos::View<std::int32_t*, Memory>;
 
 /// Fills a view of rank 3 or 4.
 template <class V>
@@ -45,8 +45,8 @@ void fill_all(const V& v, typename V::value_type value) {
 template <class T, class Contract>
 class Sequence {
  public:
-  Sequence(std::int64_t length, Geometry geometry, std::uint64_t seed)
-      : geometry(geometry),
+  Sequence(std::int64_t length, Geometry shape, std::uint64_t seed)
+      : geometry(shape),
         q("q", length, geometry.heads, geometry.dim),
         k("k", 1, length, geometry.kv_heads, geometry.dim),
         v("v", 1, length, geometry.kv_heads, geometry.value_dim),
@@ -140,7 +140,7 @@ class Batch {
     std::vector<std::int32_t> order(pages);
     for (std::int64_t i = 0; i < pages; ++i) order[i] = static_cast<std::int32_t>(i);
     for (std::int64_t i = pages - 1; i > 0; --i) std::swap(order[i], order[verify::random_bits(77, i) % (i + 1)]);
-    Kokkos::View<std::int32_t**, Kokkos::HostSpace> table("page_table", pieces_.size(), per_request);
+    Kokkos::View<std::int32_t**, Memory> table("page_table", pieces_.size(), per_request);
     const PagedKv kv{Cache<T>("k", pages, page_size, g.kv_heads, g.dim),
                      Cache<T>("v", pages, page_size, g.kv_heads, g.value_dim), table};
     fill_all(kv.k, garbage<T>());
@@ -159,8 +159,8 @@ class Batch {
     const Heads<T> out("out", expected.extent(0), expected.extent(1), expected.extent(2));
     fill_all(out, garbage<T>());
     attention<Contract>(exec, out, q, kv, begin, length, {score_scale, causal_}, schedule);
-    INFO(exec.concurrency(), " threads, schedule: ", schedule ? schedule->name : "chosen by shape", ", ",
-         pieces_.size(), " requests, ", q.extent(0), " tokens");
+    INFO(describe(exec), ", schedule: ", schedule ? schedule->name : "chosen by shape", ", ", pieces_.size(),
+         " requests, ", q.extent(0), " tokens");
     CHECK_BITS(expected, out);
   }
 
@@ -184,7 +184,7 @@ class Batch {
 
 inline std::vector<const schedule::Attention*> attention_schedules() {
   std::vector<const schedule::Attention*> list{nullptr};
-  for (const auto& schedule : schedule::attention_table) list.push_back(&schedule);
+  for (const auto& schedule : schedule::attention_table<Execution>) list.push_back(&schedule);
   return list;
 }
 
@@ -194,7 +194,7 @@ inline std::vector<Geometry> geometries() {
                            {{2, 2, 8, 8}, {3, 1, 24, 5}, {8, 1, 4, 4}});
 }
 
-/// Decode, chunk, whole prefill, and a request without anything, in one batch; every schedule and number of threads.
+/// Decode, chunk, whole prefill, and a request without anything, in one batch; every schedule and instance.
 template <class T, class Contract>
 void check_attention_schedules(bool causal) {
   for (const Geometry g : geometries()) {
@@ -236,7 +236,7 @@ void check_attention_pages() {
   }
 }
 
-/// A decode step at lengths around blocks and splits, on every number of threads.
+/// A decode step at lengths around blocks and splits, on every instance.
 template <class T, class Contract>
 void check_attention_lengths() {
   const Geometry g{2, 1, 16, 16};

@@ -12,7 +12,7 @@ namespace invar::test {
 
 /// Batch sizes: every one to 33, then primes and powers of two ± 1.
 inline std::vector<std::int64_t> batch_sizes() {
-  if (is_small()) return {1, 2, 3, 4, 5, 8, 13, 31, 33};
+  if (is_small()) return by_size<std::int64_t>({}, {1, 2, 3, 4, 5, 8, 13, 31, 33});
   std::vector<std::int64_t> sizes;
   for (std::int64_t m = 1; m <= 33; ++m) sizes.push_back(m);
   for (const std::int64_t m : {37, 47, 61, 63, 64, 65, 89, 127, 128, 129, 191, 255, 256, 257}) sizes.push_back(m);

@@ -3,6 +3,8 @@
 #ifndef INVAR_TESTS_SUPPORT_FRAMED_HPP
 #define INVAR_TESTS_SUPPORT_FRAMED_HPP
 
+#include "environment.hpp"
+
 #include <invar/num/types.hpp>
 #include <invar/verify/host_copy.hpp>
 
@@ -50,7 +52,7 @@ void fill(const V& v, typename V::value_type value) {
 /// below are garbage. The view's type is the same for every frame, and is that of a row-major view.
 template <class T>
 class Framed {
-  using Buffer = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+  using Buffer = Kokkos::View<T**, Kokkos::LayoutRight, Memory>;
   static auto window(const Buffer& buffer, std::int64_t rows, std::int64_t columns, std::int64_t left) {
     return Kokkos::subview(buffer, std::pair(std::int64_t{1}, 1 + rows), std::pair(left, left + columns));
   }

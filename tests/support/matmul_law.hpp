@@ -17,7 +17,7 @@ namespace invar::test {
 template <class T, class R = num::accumulator_t<T>, class B = T, int Columns = 37,
           class Contract = contract::DefaultMatmul>
 struct Matmul : Map<T, R> {
-  static constexpr const auto& table = schedule::matmul_table;
+  static constexpr const auto& table = schedule::matmul_table<Execution>;
   static constexpr std::int64_t long_row = 1100;
   static std::int64_t out_columns(std::int64_t) { return Columns; }
 
@@ -102,11 +102,11 @@ void check_matmul_columns() {
       const auto a = shared_matrix<T>(rows, k, 31), b = shared_matrix<T>(k, columns, 32);
       const Framed<T> padded(k, columns, 3, 2);
       Kokkos::deep_copy(padded.view(), b);
-      Kokkos::View<T**, Kokkos::LayoutLeft, Kokkos::HostSpace> left("b", k, columns);
+      Kokkos::View<T**, Kokkos::LayoutLeft, Memory> left("b", k, columns);
       Kokkos::deep_copy(left, b);
       Matrix<R> expected("expected", rows, columns);
       reference::matmul(expected, a, b);
-      for (const schedule::Matmul& schedule : schedule::matmul_table) {
+      for (const schedule::Matmul& schedule : schedule::matmul_table<Execution>) {
         INFO(rows, " rows, ", columns, " columns, schedule ", schedule.name);
         const auto check = [&](const auto& any_b) {
           const Framed<R> c(rows, columns, 1, 1);
@@ -159,10 +159,10 @@ void check_matmul_special_values() {
 inline void check_matmul_refusals() {
   const Execution exec;
   const Matrix<float> a("a", 4, 10), b("b", 10, 6), c("c", 4, 6), wrong("wrong", 3, 7);
-  Kokkos::View<float*, Kokkos::HostSpace> bias("bias", 5);
+  Kokkos::View<float*, Memory> bias("bias", 5);
   check_refused(wrong, "c extent 0: expected 4, found 3", [&] { matmul(exec, wrong, a, b); });
   check_refused(c, "c extent 1: expected 7, found 6",
-                [&] { matmul(exec, c, a, Kokkos::View<float**, Kokkos::HostSpace>("b", 10, 7)); });
+                [&] { matmul(exec, c, a, Kokkos::View<float**, Memory>("b", 10, 7)); });
   check_refused(c, "b extent 0: expected 10, found 3",
                 [&] { matmul(exec, c, a, Kokkos::subview(b, std::pair(0, 3), Kokkos::ALL)); });
   check_refused(c, "bias extent 0: expected 6, found 5", [&] { matmul(exec, c, a, b, bias); });

@@ -3,8 +3,8 @@
 #ifndef INVAR_TESTS_SUPPORT_REFUSAL_HPP
 #define INVAR_TESTS_SUPPORT_REFUSAL_HPP
 
-#include "check_bits.hpp"
 #include <invar/verify/random.hpp>
+#include "check_bits.hpp"
 #include "framed.hpp"
 
 #include <invar/error.hpp>
@@ -38,8 +38,8 @@ void check_refused(const Out& out, const std::string& words, const Call& call) {
 template <class Call, class Reference>
 void check_reduction_refusals(const Call& call, const Reference& reference) {
   using Kokkos::ALL;
-  Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace> buffer("buffer", 4, 10);
-  Kokkos::View<float*, Kokkos::HostSpace> three("three", 3), expected("expected", 4);
+  Kokkos::View<float**, Kokkos::LayoutRight, Memory> buffer("buffer", 4, 10);
+  Kokkos::View<float*, Memory> three("three", 3), expected("expected", 4);
   check_refused(three, "result extent 0: expected 4, found 3", [&] { call(three, buffer); });
   const auto inside = Kokkos::subview(buffer, ALL, 2);
   check_refused(buffer, "result: expected memory apart from x", [&] { call(inside, buffer); });
@@ -60,7 +60,7 @@ void check_reduction_refusals(const Call& call, const Reference& reference) {
 template <class Call, class Reference>
 void check_map_refusals(const Call& call, const Reference& reference, const std::string& x_name = "x") {
   using Kokkos::ALL;
-  using Matrix = Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+  using Matrix = Kokkos::View<float**, Kokkos::LayoutRight, Memory>;
   Matrix x("x", 4, 10), fewer_rows("y", 3, 10), more_columns("y", 4, 11), buffer("buffer", 5, 20), expected("y", 4, 10);
   check_refused(fewer_rows, "y extent 0: expected 4, found 3", [&] { call(fewer_rows, x); });
   check_refused(more_columns, "y extent 1: expected 10, found 11", [&] { call(more_columns, x); });

@@ -4,9 +4,9 @@
 #ifndef INVAR_TESTS_SUPPORT_ROW_LAW_HPP
 #define INVAR_TESTS_SUPPORT_ROW_LAW_HPP
 
+#include <invar/verify/random.hpp>
 #include "axes.hpp"
 #include "check_bits.hpp"
-#include <invar/verify/random.hpp>
 #include "framed.hpp"
 #include "row_operation.hpp"
 
@@ -18,7 +18,7 @@
 namespace invar::test {
 
 template <class T>
-using Matrix = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+using Matrix = Kokkos::View<T**, Kokkos::LayoutRight, Memory>;
 
 /// Every schedule of an operation, and null: the shape chooses.
 template <class Op>
@@ -30,7 +30,7 @@ auto schedules() {
 
 template <class Schedule>
 std::string describe(const Execution& exec, const Schedule* schedule) {
-  return std::to_string(exec.concurrency()) + " threads, schedule: " + (schedule ? schedule->name : "chosen by shape");
+  return describe(exec) + ", schedule: " + (schedule ? schedule->name : "chosen by shape");
 }
 
 /// What the specification says.
@@ -68,7 +68,7 @@ void check_run(const Op& op, const Expected& expected, const Execution& exec, co
   CHECK(out.is_intact());
 }
 
-/// Every schedule and number of threads, for row lengths around all boundaries.
+/// Every schedule and instance, for row lengths around all boundaries.
 template <class Op>
 void check_schedules(const Op& op) {
   for (const std::int64_t n : row_lengths()) {
@@ -183,23 +183,22 @@ template <class Op>
 void check_layouts(const Op& op) {
   using T = typename Op::Element;
   using R = typename Op::Result;
-  using Host = Kokkos::HostSpace;
   using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
   const std::int64_t rows = 5, n = Op::inputs * 1033, m = op.out_columns(1033);
-  check_layout("LayoutRight", op, Kokkos::View<T**, Kokkos::LayoutRight, Host>("in", rows, n),
-               Kokkos::View<R**, Kokkos::LayoutRight, Host>("out", rows, m), 6001);
-  check_layout("LayoutLeft", op, Kokkos::View<T**, Kokkos::LayoutLeft, Host>("in", rows, n),
-               Kokkos::View<R**, Kokkos::LayoutLeft, Host>("out", rows, m), 6002);
+  check_layout("LayoutRight", op, Kokkos::View<T**, Kokkos::LayoutRight, Memory>("in", rows, n),
+               Kokkos::View<R**, Kokkos::LayoutRight, Memory>("out", rows, m), 6001);
+  check_layout("LayoutLeft", op, Kokkos::View<T**, Kokkos::LayoutLeft, Memory>("in", rows, n),
+               Kokkos::View<R**, Kokkos::LayoutLeft, Memory>("out", rows, m), 6002);
   // Gaps between neighbours in a row and in a column.
   check_layout("LayoutStride", op,
-               Kokkos::View<T**, Kokkos::LayoutStride, Host>("in", Kokkos::LayoutStride(rows, 3 * n + 1, n, 3)),
-               Kokkos::View<R**, Kokkos::LayoutStride, Host>("out", Kokkos::LayoutStride(rows, 2, m, 2 * rows + 3)),
+               Kokkos::View<T**, Kokkos::LayoutStride, Memory>("in", Kokkos::LayoutStride(rows, 3 * n + 1, n, 3)),
+               Kokkos::View<R**, Kokkos::LayoutStride, Memory>("out", Kokkos::LayoutStride(rows, 2, m, 2 * rows + 3)),
                6003);
-  std::vector<T> in(rows * n + 1);
-  std::vector<R> out(rows * m + 1);
+  const Kokkos::View<T*, Memory> in("in", rows * n + 1);
+  const Kokkos::View<R*, Memory> out("out", rows * m + 1);
   check_layout("unmanaged, LayoutRight to LayoutLeft", op,
-               Kokkos::View<T**, Kokkos::LayoutRight, Host, Unmanaged>(in.data() + 1, rows, n),
-               Kokkos::View<R**, Kokkos::LayoutLeft, Host, Unmanaged>(out.data() + 1, rows, m), 6004);
+               Kokkos::View<T**, Kokkos::LayoutRight, Memory, Unmanaged>(in.data() + 1, rows, n),
+               Kokkos::View<R**, Kokkos::LayoutLeft, Memory, Unmanaged>(out.data() + 1, rows, m), 6004);
 }
 
 /// The vector form of a reduction, also over a long vector, and the form that returns a host value.
@@ -209,21 +208,21 @@ void check_vector(const Op& op) {
   auto lengths =
       by_size<std::int64_t>({0, 1, 2, 63, 513, 4097, 100000, (1 << 20) + 7}, {0, 1, 2, 63, 513, 4097, 70000});
   for (const std::int64_t n : lengths) {
-    Kokkos::View<T*, Kokkos::HostSpace> x("x", Op::inputs * n);
+    Kokkos::View<T*, Memory> x("x", Op::inputs * n);
     verify::fill_random(x, 7000 + n);
-    typename Op::Result expected_value{}, value{};
-    // The type that the host-value form uses inside.
-    using Value = Kokkos::View<typename Op::Result, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    const Value expected(&expected_value), result(&value);
+    const Kokkos::View<typename Op::Result[2], Memory> results("results");
+    // The type that the host-value form uses inside on hosts.
+    using Value = Kokkos::View<typename Op::Result, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    const Value expected(&results(0)), result(&results(1));
     op.reference(expected, x);
     for (const Execution& exec : executions()) {
       for (const auto* schedule : schedules<Op>()) {
-        value = garbage<typename Op::Result>();
+        result() = garbage<typename Op::Result>();
         op.kernel(exec, result, x, schedule);
         INFO(describe(exec, schedule), ", vector of ", n);
         CHECK_BITS(expected, result);
       }
-      value = op.host_value(exec, x);
+      result() = op.host_value(exec, x);
       CHECK_BITS(expected, result);
     }
   }

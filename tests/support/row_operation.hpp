@@ -14,17 +14,18 @@
 #ifndef INVAR_TESTS_SUPPORT_ROW_OPERATION_HPP
 #define INVAR_TESTS_SUPPORT_ROW_OPERATION_HPP
 
+#include "environment.hpp"
+
 #include <invar/verify/random.hpp>
 
 #include <invar/num/types.hpp>
-#include <invar/schedule/rows.hpp>
+#include <invar/tree/row_kernel.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
 #include <map>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 namespace invar::test {
 
@@ -34,7 +35,7 @@ struct Reduction {
   using Element = T;
   using Result = R;
   static constexpr int inputs = Inputs;
-  static constexpr const auto& table = schedule::rows_table;
+  static constexpr const auto& table = schedule::rows_table<Execution>;
   static constexpr std::int64_t long_row = 4500;
   static std::int64_t out_columns(std::int64_t) { return 1; }
 };
@@ -45,7 +46,7 @@ struct Map {
   using Element = T;
   using Result = R;
   static constexpr int inputs = Inputs;
-  static constexpr const auto& table = schedule::rows_table;
+  static constexpr const auto& table = schedule::rows_table<Execution>;
   static constexpr std::int64_t long_row = 4500;
   static std::int64_t out_columns(std::int64_t n) { return Outputs * n; }
 };
@@ -69,17 +70,24 @@ auto values(const V& out) {
     return Kokkos::subview(out, Kokkos::ALL, 0);
 }
 
-/// A matrix that all rows share, such as weights: the same data for the same arguments, made once.
+/// A matrix that all rows share, such as weights: the same data for the same arguments, made once and kept as long as
+/// Kokkos lives.
 template <class T>
 auto shared_matrix(std::int64_t rows, std::int64_t columns, std::uint64_t seed) {
-  static std::map<std::tuple<std::int64_t, std::int64_t, std::uint64_t>, std::vector<T>> made;
-  std::vector<T>& data = made[{rows, columns, seed}];
-  using View = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  if (data.empty()) {
-    data.resize(rows * columns + 1);
-    verify::fill_random(View(data.data(), rows, columns), seed);
+  using View = Kokkos::View<T**, Kokkos::LayoutRight, Memory>;
+  using Made = std::map<std::tuple<std::int64_t, std::int64_t, std::uint64_t>, View>;
+  static Made* const made = [] {
+    auto* const empty = new Made;
+    Kokkos::push_finalize_hook([empty] { delete empty; });
+    return empty;
+  }();
+  View& matrix = (*made)[{rows, columns, seed}];
+  if (!matrix.is_allocated()) {
+    matrix = View("shared", rows, columns);
+    verify::fill_random(matrix, seed);
   }
-  return typename View::const_type(data.data(), rows, columns);
+  using Unmanaged = Kokkos::View<const T**, Kokkos::LayoutRight, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  return Unmanaged(matrix.data(), rows, columns);
 }
 
 /// A vector that all rows share.

@@ -17,7 +17,7 @@ struct Reversed : Op {
   template <class Out, class In>
   static void reference(const Out& out, const In& in) {
     const auto rows = static_cast<std::int64_t>(in.extent(0)), columns = static_cast<std::int64_t>(in.extent(1));
-    Kokkos::View<typename Op::Element**, Kokkos::HostSpace> backwards("backwards", rows, columns);
+    Kokkos::View<typename Op::Element**, Memory> backwards("backwards", rows, columns);
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t j = 0; j < columns; ++j) backwards(i, j) = in(i, columns - 1 - j);
     Op::reference(out, backwards);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Accuracy, a matter apart from bits: each operation's formula in double, with none of Invar's code, against the float
 // kernel. The bounds are a few times what was seen; a wrong formula is off by orders of magnitude.
+#include "support/environment.hpp"
+
 #include <invar/invar.hpp>
 
 #include <doctest/doctest.h>
@@ -15,9 +17,10 @@
 
 namespace {
 
-using Exec = Kokkos::DefaultHostExecutionSpace;
-using Matrix = Kokkos::View<float**, Kokkos::LayoutRight, Exec>;
-using Vector = Kokkos::View<float*, Exec>;
+using Exec = invar::test::Execution;
+using invar::test::Memory;
+using Matrix = Kokkos::View<float**, Kokkos::LayoutRight, Memory>;
+using Vector = Kokkos::View<float*, Memory>;
 using Row = std::vector<double>;
 
 constexpr int rows = 3;
@@ -157,9 +160,9 @@ TEST_CASE("matmul") {
 TEST_CASE("attention") {
   const Exec exec;
   constexpr int length = 2500, queries = 3, heads = 4, kv_heads = 2, dim = 24;
-  const Kokkos::View<float***, Exec> q("q", queries, heads, dim), out("out", queries, heads, dim);
-  const Kokkos::View<float****, Exec> k("k", 1, length, kv_heads, dim), v("v", 1, length, kv_heads, dim);
-  const Kokkos::View<int*, Exec> begin("begin", 2), lengths("lengths", 1);
+  const Kokkos::View<float***, Memory> q("q", queries, heads, dim), out("out", queries, heads, dim);
+  const Kokkos::View<float****, Memory> k("k", 1, length, kv_heads, dim), v("v", 1, length, kv_heads, dim);
+  const Kokkos::View<int*, Memory> begin("begin", 2), lengths("lengths", 1);
   begin(1) = queries;
   lengths(0) = length;
   invar::verify::fill_random(q, 9);
@@ -191,8 +194,8 @@ TEST_CASE("attention") {
 TEST_CASE("rope and silu_mul") {
   const Exec exec;
   constexpr int tokens = 5, heads = 2, dim = 32, pairs = dim / 2;
-  const Kokkos::View<float***, Exec> x("x", tokens, heads, dim), y("y", tokens, heads, dim);
-  const Kokkos::View<int*, Exec> positions("positions", tokens);
+  const Kokkos::View<float***, Memory> x("x", tokens, heads, dim), y("y", tokens, heads, dim);
+  const Kokkos::View<int*, Memory> positions("positions", tokens);
   const Vector frequencies("frequencies", pairs);
   invar::verify::fill_random(x, 12);
   for (int t = 0; t < tokens; ++t) positions(t) = 321 * t;

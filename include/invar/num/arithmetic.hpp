@@ -101,17 +101,31 @@ KOKKOS_FORCEINLINE_FUNCTION T negate(T a) {
   return -a;
 }
 
-/// The larger value. A NaN operand gives the canonical NaN; +0 counts as larger than −0. The result does not
-/// depend on the order of the operands, so every tree of max gives the same bits.
+/// The larger value. A NaN operand gives a NaN; +0 counts as larger than −0. The result does not depend on the order of
+/// the operands, so every tree of max gives the same bits once narrow() has made its NaN canonical.
 template <Ieee T>
 KOKKOS_FORCEINLINE_FUNCTION T max(T a, T b) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::same_as<T, float>) {
+    float larger;  // one instruction with exactly these rules
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
+    return larger;
+  }
+#endif
   const T larger = (a > b || (a == b && !is_negative(a))) ? a : b;
   return (a != a || b != b) ? canonical_nan<T>() : larger;
 }
 
-/// The smaller value. A NaN operand gives the canonical NaN; −0 counts as smaller than +0.
+/// The smaller value. A NaN operand gives a NaN; −0 counts as smaller than +0.
 template <Ieee T>
 KOKKOS_FORCEINLINE_FUNCTION T min(T a, T b) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::same_as<T, float>) {
+    float smaller;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(smaller) : "f"(a), "f"(b));
+    return smaller;
+  }
+#endif
   const T smaller = (a < b || (a == b && is_negative(a))) ? a : b;
   return (a != a || b != b) ? canonical_nan<T>() : smaller;
 }

@@ -3,8 +3,9 @@
 /// The 16-bit storage types, the accumulator that belongs to each element type, and the conversions between them.
 ///
 /// Invar has its own types because Kokkos' half types become float on host-only builds. They store; arithmetic is
-/// done in float. Conversions are integer code with the same bits everywhere: widening is exact, narrowing rounds to
-/// nearest, ties to even, keeps subnormals, overflows to infinity and makes every NaN the canonical 0x7fc0 / 0x7e00.
+/// done in float. Conversions have the same bits everywhere, by integer code or by the instruction that does the same:
+/// widening is exact, narrowing rounds to nearest, ties to even, keeps subnormals, overflows to infinity and makes
+/// every NaN the canonical 0x7fc0 / 0x7e00.
 #ifndef INVAR_NUM_TYPES_HPP
 #define INVAR_NUM_TYPES_HPP
 
@@ -34,10 +35,16 @@ struct bfloat16_t {
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION static std::uint16_t round_bits(float x) {
+#if defined(__CUDA_ARCH__)
+    std::uint16_t rounded_bits;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(rounded_bits) : "f"(x));
+    return x != x ? std::uint16_t{0x7fc0u} : rounded_bits;
+#else
     const std::uint32_t u = num::to_bits(x);
     // Half of the dropped part, less one where the kept part is even: the carry does the rounding, up to infinity.
     const std::uint32_t rounded = u + 0x7fffu + ((u >> 16) & 1u);
     return static_cast<std::uint16_t>((u & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded >> 16);
+#endif
   }
 };
 
@@ -57,6 +64,11 @@ struct float16_t {
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION static std::uint16_t round_bits(float x) {
+#if defined(__CUDA_ARCH__)
+    std::uint16_t rounded_bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(rounded_bits) : "f"(x));
+    return x != x ? std::uint16_t{0x7e00u} : rounded_bits;
+#else
     const std::uint32_t u = num::to_bits(x);
     const std::uint32_t sign = (u >> 16) & 0x8000u;
     const std::uint32_t magnitude = u & 0x7fffffffu;
@@ -69,8 +81,14 @@ struct float16_t {
     result = magnitude >= 0x477ff000u ? 0x7c00u : result;  // 65520 and above round to infinity
     result = magnitude > 0x7f800000u ? 0x7e00u : sign | result;
     return static_cast<std::uint16_t>(result);
+#endif
   }
   KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t widen_bits(std::uint16_t b) {
+#if defined(__CUDA_ARCH__)
+    float widened;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(widened) : "h"(b));
+    return num::to_bits(widened);
+#else
     const std::uint32_t sign = static_cast<std::uint32_t>(b & 0x8000u) << 16;
     const std::uint32_t magnitude = b & 0x7fffu;
     const std::uint32_t normal = (magnitude << 13) + (112u << 23);
@@ -80,6 +98,7 @@ struct float16_t {
     std::uint32_t result = magnitude < 0x0400u ? subnormal : normal;
     result = magnitude >= 0x7c00u ? special : result;
     return sign | result;
+#endif
   }
 };
 
@@ -125,6 +144,20 @@ KOKKOS_FORCEINLINE_FUNCTION T narrow(Acc x) {
     return T(x);
   }
 }
+
+#if defined(__CUDA_ARCH__)
+/// Two values as 16-bit elements in one word, the first in the low half: rounded as narrow() does, but a NaN becomes
+/// 0x7fff.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t round_pair(float first, float second) {
+  std::uint32_t pair;
+  if constexpr (std::is_same_v<T, bfloat16_t>)
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+  else
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+  return pair;
+}
+#endif
 
 }  // namespace num
 }  // namespace invar

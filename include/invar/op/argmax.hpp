@@ -22,23 +22,35 @@ struct IndexedValue {
   std::int64_t index;
 };
 
-/// The first of the largest elements; exactly associative.
+/// The first of the largest elements; exactly associative, and commutative, since equal values are told apart by their
+/// index. A negative index stands for no element.
 template <class Contract, class X>
 struct FirstLargest {
+  using contract = Contract;
   using scalar = typename X::value_type;
   using value_type = IndexedValue<scalar>;
-  static constexpr std::int64_t leaf_size = Contract::leaf;
+  static constexpr int element_bytes = X::element_bytes;
   X x;
 
-  KOKKOS_FUNCTION value_type leaf(std::int64_t row, std::int64_t begin, std::int64_t end) const {
-    value_type best{x(row, begin), begin};
-    for (std::int64_t i = begin + 1; i < end; ++i) best = join(best, {x(row, i), i});
-    return best;
+  template <class Leaf>
+  KOKKOS_FUNCTION value_type leaf(const Leaf& leaf) const {
+    return leaf.fold(
+        none(),
+        [](const value_type& best, std::int64_t i, const scalar& v) {
+          // Indices ascend in a lane, so an equal value comes too late.
+          return best.index < 0 || num::is_greater(v, best.value) ? value_type{v, i} : best;
+        },
+        [](const value_type& a, const value_type& b) { return join(a, b); }, leaf.load(x));
   }
-  KOKKOS_FUNCTION static value_type join(const value_type& left, const value_type& right) {
-    return num::is_greater(right.value, left.value) ? right : left;
+  KOKKOS_FUNCTION static value_type join(const value_type& a, const value_type& b) {
+    if (b.index < 0) return a;
+    if (a.index < 0 || num::is_greater(b.value, a.value)) return b;
+    return num::is_greater(a.value, b.value) || a.index < b.index ? a : b;
   }
-  KOKKOS_FUNCTION value_type empty() const { return {scalar(0), -1}; }
+  KOKKOS_FUNCTION value_type empty() const { return none(); }
+
+ private:
+  KOKKOS_FUNCTION static value_type none() { return {scalar(0), -1}; }
 };
 
 struct IndexOnly {

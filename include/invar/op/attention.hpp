@@ -262,6 +262,44 @@ struct AttentionTask {
   }
 };
 
+/// What an attention call asks for, checked: the views, and the numbers that follow from their extents.
+template <class Out, class Q, class Kv, class Begin, class Length, class Scalar>
+struct AttentionCall {
+  Out out;
+  Q q;
+  Kv kv;
+  Begin query_begin;
+  Length kv_length;
+  Scalar scale_log2;  ///< the contract's c: scale·log2(e), rounded
+  bool causal;
+  int kv_heads, group, head_dim, value_dim;
+  std::int64_t requests;
+  std::int64_t rows;  ///< of one KV head: tokens·group; row r is token r / group, head r % group of the group
+};
+
+/// The kernels of attention on a backend; this one is generic, and a backend with kernels of its own specialises it.
+template <class Exec>
+struct AttentionKernels {
+  /// There is at least one token, head and value element.
+  template <class Contract, class Out, class Q, class Kv, class Begin, class Length, class Scalar>
+  static void run(const Exec& exec, const AttentionCall<Out, Q, Kv, Begin, Length, Scalar>& call,
+                  const schedule::Attention& chosen) {
+    const int rows_per_task = std::clamp(chosen.rows_per_task, 1, schedule::attention_max_rows);
+    AttentionTask<Contract, Out, Q, Kv, Begin, Length> task{
+        call.out,           call.q,        call.kv,    call.query_begin, call.kv_length,
+        call.scale_log2,    call.causal,   call.group, call.head_dim,    call.value_dim,
+        call.kv.capacity(), call.requests, call.rows,  rows_per_task,    0};
+    const int team_size = schedule::Backend<Exec>::team_size(exec, chosen.team_size);
+    Kokkos::TeamPolicy<Exec> policy(exec, static_cast<int>(tree::leaf_count(call.rows, rows_per_task) * call.kv_heads),
+                                    team_size);
+    const int scratch = static_cast<int>(task.scratch_bytes(team_size) + alignof(double));
+    // The small, fast level where the partial results fit, the large one otherwise.
+    task.scratch_level = scratch <= Kokkos::TeamPolicy<Exec>::scratch_size_max(0) ? 0 : 1;
+    policy.set_scratch_size(task.scratch_level, Kokkos::PerTeam(scratch));
+    Kokkos::parallel_for("Invar::attention", policy, task);
+  }
+};
+
 }  // namespace detail
 
 /// out(t, h, ·) = Σ_p softmax_p(scale·q(t, h, ·)·k(p, h', ·))·v(p, h', ·), where p runs over the positions that query t
@@ -295,8 +333,7 @@ void attention(const Exec& exec, const Out& out, const Q& q, const Kv& kv, const
                     std::is_integral_v<typename Length::non_const_value_type>,
                 "Invar: attention: query_begin and kv_length hold integers");
   using namespace detail;
-  using Task = AttentionTask<Contract, Out, Q, Kv, Begin, Length>;
-  using Scalar = typename Task::scalar;
+  using Scalar = num::accumulator_t<typename Q::non_const_value_type>;
   static_assert(!std::is_same_v<Scalar, double>, "Invar: attention: double is not supported; exp2 is a float function");
   check_output<Exec>("attention", "out", out);
   check_input<Exec, Q>();
@@ -337,20 +374,17 @@ void attention(const Exec& exec, const Out& out, const Q& q, const Kv& kv, const
   const std::int64_t rows = tokens * group;
   if (schedule == nullptr)
     schedule = &schedule::choose_attention(exec, rows, kv_heads, tree::leaf_count(kv.capacity(), Contract::split));
-  const int rows_per_task = std::clamp(schedule->rows_per_task, 1, schedule::attention_max_rows);
   const Scalar scale_log2(num::mul(scale, 1.44269504088896340736f));
-  Task task{out,   q,        kv,        query_begin,   kv_length, scale_log2, options.causal,
-            group, head_dim, value_dim, kv.capacity(), requests,  rows,       rows_per_task,
-            0};
-  const int team_size = schedule::Backend<Exec>::team_size(exec, schedule->team_size);
-  Kokkos::TeamPolicy<Exec> policy(exec, static_cast<int>(tree::leaf_count(rows, rows_per_task) * kv_heads), team_size);
-  const int scratch = static_cast<int>(task.scratch_bytes(team_size) + alignof(double));
-  // The small, fast level where the partial results fit, the large one otherwise.
-  task.scratch_level = scratch <= Kokkos::TeamPolicy<Exec>::scratch_size_max(0) ? 0 : 1;
-  policy.set_scratch_size(task.scratch_level, Kokkos::PerTeam(scratch));
-  Kokkos::parallel_for("Invar::attention", policy, task);
+  const AttentionCall<Out, Q, Kv, Begin, Length, Scalar> call{
+      out,      q,     kv,       query_begin, kv_length, scale_log2, options.causal,
+      kv_heads, group, head_dim, value_dim,   requests,  rows};
+  AttentionKernels<Exec>::template run<Contract>(exec, call, *schedule);
 }
 
 }  // namespace invar
+
+#ifdef KOKKOS_ENABLE_CUDA
+#include <invar/backends/cuda/attention.hpp>
+#endif
 
 #endif

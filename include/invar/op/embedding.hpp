@@ -8,6 +8,7 @@
 #include <invar/num/types.hpp>
 #include <invar/tree/elements.hpp>
 #include <invar/tree/launch_elements.hpp>
+#include <invar/tree/outputs.hpp>
 #include <invar/view.hpp>
 
 #include <cmath>
@@ -16,20 +17,25 @@
 namespace invar {
 namespace detail {
 
+/// The entries of a table as rows: row r is entry id(r), or NaN where there is none.
 template <class Y, class Table, class Ids>
 struct Embedding {
-  Y y;
-  Table table;
+  using Entry = tree::Elements<Table>;
+  using scalar = typename Entry::value_type;
+  static constexpr int element_bytes = tree::narrowest<tree::Output<Y>, Entry>();
+  tree::Output<Y> y;
+  Entry table;
   Ids ids;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
-    const tree::Elements<Table> elements{table};
-    using Scalar = typename tree::Elements<Table>::value_type;
-    const auto columns = static_cast<std::int64_t>(table.extent(1));
+  template <class Line>
+  KOKKOS_FUNCTION void operator()(std::int64_t row, const Line& line) const {
     const auto id = static_cast<std::int64_t>(ids(row));
-    const bool known = id >= 0 && id < static_cast<std::int64_t>(table.extent(0));
-    for (std::int64_t j = 0; j < columns; ++j)
-      y(row, j) = num::narrow<typename Y::value_type>(known ? elements(id, j) : Scalar(NAN));
+    if (id >= 0 && id < static_cast<std::int64_t>(table.x.extent(0)))
+      line.map(
+          row, [](scalar v) { return v; }, y, tree::FixedRow<Entry>{table, id});
+    else
+      line.map(
+          row, [] { return scalar(NAN); }, y);
   }
 };
 
@@ -58,8 +64,9 @@ void embedding(const Exec& exec, const Y& y, const Table& table, const Ids& ids,
   require_extent("embedding", "y", y, 1, table.extent(1));
   require_disjoint("embedding", "y", y, "table", table);
   require_disjoint("embedding", "y", y, "ids", ids);
-  tree::launch_elements("Invar::embedding", exec, static_cast<std::int64_t>(ids.extent(0)), schedule,
-                        Embedding<Y, Table, Ids>{y, table, ids});
+  tree::launch_elements("Invar::embedding", exec, static_cast<std::int64_t>(ids.extent(0)),
+                        static_cast<std::int64_t>(table.extent(1)), schedule,
+                        Embedding<Y, Table, Ids>{{y}, {table}, ids});
 }
 
 }  // namespace invar

@@ -6,34 +6,48 @@
 
 #include <invar/contract/defaults.hpp>
 #include <invar/tree/elements.hpp>
+#include <invar/tree/outputs.hpp>
 #include <invar/tree/reductions.hpp>
 #include <invar/tree/row_kernel.hpp>
+
+#include <type_traits>
 
 namespace invar {
 namespace detail {
 
 template <class Contract, class Y, class X, class W, class B>
 struct LayerNorm {
-  using scalar = num::accumulator_t<typename X::non_const_value_type>;
-  Y y;
-  X x;
-  W weight;
-  B bias;
+  using scalar = typename tree::Elements<X>::value_type;
+  using contract = Contract;
+  static constexpr int held_operands = 3;
+  static constexpr int element_bytes = tree::Elements<X>::element_bytes;
+  static constexpr std::size_t value_bytes = sizeof(scalar);
+  tree::Output<Y> y;
+  tree::Elements<X> x;
+  tree::SharedRow<W> weight;
+  tree::SharedRow<B> bias;
   float eps;
 
   template <class Line>
   KOKKOS_FUNCTION void operator()(std::int64_t row, const Line& line) const {
-    const tree::Elements<X> elements{x};
+    const auto& held = line.hold(row, x);
+    const auto& held_weight = line.hold(row, weight);
+    const auto& held_bias = line.hold(row, bias);
+    using Held = std::decay_t<decltype(held)>;
     const scalar count = static_cast<scalar>(line.columns());
-    const scalar mean = num::div(line.reduce(row, tree::Sum<Contract, tree::Elements<X>>{elements}), count);
-    const scalar squares = line.reduce(row, tree::CentredSquares<Contract, tree::Elements<X>>{elements, mean});
+    const scalar mean = num::div(line.reduce(row, tree::Sum<Contract, Held>{held}), count);
+    const scalar squares = line.reduce(row, tree::CentredSquares<Contract, Held>{held, mean});
     const scalar factor = num::rsqrt(num::add(num::div(squares, count), scalar(eps)));
-    line.for_each_column([&](std::int64_t j) {
-      const scalar w = num::widen(typename W::non_const_value_type(weight(j)));
-      const scalar b = num::widen(typename B::non_const_value_type(bias(j)));
-      const scalar normal = num::mul_unfenced(num::sub(elements(row, j), mean), factor);
-      y(row, j) = num::narrow<typename Y::value_type>(num::fma(normal, w, b));
-    });
+    line.map(
+        row,
+        [mean, factor](scalar v, scalar w, scalar b) {
+          return num::fma(num::mul_unfenced(num::sub(v, mean), factor), w, b);
+        },
+        y, held, held_weight, held_bias);
+  }
+  template <class Test>
+  bool every_operand(const Test& test) const {
+    return test(y) && test(x) && test(weight) && test(bias);
   }
 };
 
@@ -70,8 +84,8 @@ void layer_norm(const Exec& exec, const Y& y, const X& x, const W& weight, const
   require_disjoint("layer_norm", "y", y, "weight", weight);
   require_disjoint("layer_norm", "y", y, "bias", bias);
   require_disjoint_or_same("layer_norm", "y", y, "x", x);
-  tree::launch_map_rows<Contract>("Invar::layer_norm", exec, rows, columns, sizeof(double), schedule,
-                                  LayerNorm<Contract, Y, X, W, B>{y, x, weight, bias, eps});
+  tree::launch_map_rows<Contract>("Invar::layer_norm", exec, rows, columns, schedule,
+                                  LayerNorm<Contract, Y, X, W, B>{{y}, {x}, {weight}, {bias}, eps});
 }
 
 }  // namespace invar

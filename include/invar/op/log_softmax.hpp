@@ -7,27 +7,38 @@
 #include <invar/contract/defaults.hpp>
 #include <invar/num/log.hpp>
 #include <invar/tree/elements.hpp>
+#include <invar/tree/outputs.hpp>
 #include <invar/tree/reductions.hpp>
 #include <invar/tree/row_kernel.hpp>
+
+#include <type_traits>
 
 namespace invar {
 namespace detail {
 
 template <class Contract, class Y, class X>
 struct LogSoftmax {
-  using scalar = num::accumulator_t<typename X::non_const_value_type>;
-  Y y;
-  X x;
+  using Statistics = tree::ShiftedExponentials<Contract, tree::Elements<X>>;
+  using scalar = typename Statistics::scalar;
+  using contract = Contract;
+  static constexpr int held_operands = 1;
+  static constexpr int element_bytes = Statistics::element_bytes;
+  static constexpr std::size_t value_bytes = sizeof(typename Statistics::value_type);
+  tree::Output<Y> y;
+  tree::Elements<X> x;
 
   template <class Line>
   KOKKOS_FUNCTION void operator()(std::int64_t row, const Line& line) const {
-    const tree::Elements<X> elements{x};
-    const auto statistics = line.reduce(row, tree::ShiftedExponentials<Contract, tree::Elements<X>>{elements});
+    const auto& held = line.hold(row, x);
+    const auto statistics = line.reduce(row, tree::ShiftedExponentials<Contract, std::decay_t<decltype(held)>>{held});
     const scalar shift = num::finite_or_zero(statistics.max);
     const scalar log_sum = num::log(statistics.sum);
-    line.for_each_column([&](std::int64_t j) {
-      y(row, j) = num::narrow<typename Y::value_type>(num::sub(num::sub(elements(row, j), shift), log_sum));
-    });
+    line.map(
+        row, [shift, log_sum](scalar v) { return num::sub(num::sub(v, shift), log_sum); }, y, held);
+  }
+  template <class Test>
+  bool every_operand(const Test& test) const {
+    return test(y) && test(x);
   }
 };
 
@@ -54,9 +65,8 @@ void log_softmax(const Exec& exec, const Y& y, const X& x, const schedule::Rows*
   require_extent("log_softmax", "y", y, 0, x.extent(0));
   require_extent("log_softmax", "y", y, 1, x.extent(1));
   require_disjoint_or_same("log_softmax", "y", y, "x", x);
-  using Scalar = num::accumulator_t<typename X::non_const_value_type>;
-  tree::launch_map_rows<Contract>("Invar::log_softmax", exec, x.extent(0), x.extent(1), sizeof(tree::MaxSum<Scalar>),
-                                  schedule, LogSoftmax<Contract, Y, X>{y, x});
+  tree::launch_map_rows<Contract>("Invar::log_softmax", exec, x.extent(0), x.extent(1), schedule,
+                                  LogSoftmax<Contract, Y, X>{{y}, {x}});
 }
 
 }  // namespace invar

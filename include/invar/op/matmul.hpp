@@ -116,6 +116,22 @@ void launch_matmul(const Exec& exec, const C& c, const A& a, const B& b, const B
       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, tasks_m * tree::leaf_count(n, N)), task);
 }
 
+/// The kernels of matmul on a backend; this one is generic, and a backend with kernels of its own specialises it.
+template <class Exec>
+struct MatmulKernels {
+  /// c, a and b have been checked; c is not empty.
+  template <class Contract, class C, class A, class B, class Bias>
+  static void run(const Exec& exec, const C& c, const A& a, const B& b, const Bias& bias,
+                  const schedule::Matmul& chosen) {
+    const auto is = [&](int m, int n) { return chosen.tile_m == m && chosen.tile_n == n; };
+    if (is(1, 64)) return launch_matmul<Contract, 1, 64>(exec, c, a, b, bias, chosen.block_m);
+    if (is(4, 32)) return launch_matmul<Contract, 4, 32>(exec, c, a, b, bias, chosen.block_m);
+    if (is(8, 16)) return launch_matmul<Contract, 8, 16>(exec, c, a, b, bias, chosen.block_m);
+    if (is(8, 32)) return launch_matmul<Contract, 8, 32>(exec, c, a, b, bias, chosen.block_m);
+    throw error("matmul", "schedule", "an entry of schedule::matmul_table", chosen.name);
+  }
+};
+
 template <class Contract, class Exec, class C, class A, class B, class Bias>
 void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Bias& bias, const schedule::Matmul* chosen) {
   static_assert(contract::is_matmul_v<Contract>, "Invar: matmul takes a contract::Matmul");
@@ -136,13 +152,8 @@ void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Bias&
     require_disjoint("matmul", "c", c, "bias", bias);
   }
   if (c.extent(0) == 0 || c.extent(1) == 0) return;
-  if (chosen == nullptr) chosen = &schedule::choose_matmul(c.extent(0), c.extent(1));
-  const auto is = [&](int m, int n) { return chosen->tile_m == m && chosen->tile_n == n; };
-  if (is(1, 64)) return launch_matmul<Contract, 1, 64>(exec, c, a, b, bias, chosen->block_m);
-  if (is(4, 32)) return launch_matmul<Contract, 4, 32>(exec, c, a, b, bias, chosen->block_m);
-  if (is(8, 16)) return launch_matmul<Contract, 8, 16>(exec, c, a, b, bias, chosen->block_m);
-  if (is(8, 32)) return launch_matmul<Contract, 8, 32>(exec, c, a, b, bias, chosen->block_m);
-  throw error("matmul", "schedule", "an entry of schedule::matmul_table", chosen->name);
+  if (chosen == nullptr) chosen = &schedule::choose_matmul(exec, c.extent(0), c.extent(1), a.extent(1));
+  MatmulKernels<Exec>::template run<Contract>(exec, c, a, b, bias, *chosen);
 }
 
 }  // namespace detail
@@ -176,5 +187,9 @@ void matmul(const Exec& exec, const C& c, const A& a, const B& b, const Bias& bi
 }
 
 }  // namespace invar
+
+#ifdef KOKKOS_ENABLE_CUDA
+#include <invar/backends/cuda/matmul.hpp>
+#endif
 
 #endif

@@ -7,8 +7,8 @@
 #include <invar/contract/defaults.hpp>
 #include <invar/num/arithmetic.hpp>
 #include <invar/tree/elements.hpp>
-#include <invar/tree/lanes.hpp>
 #include <invar/tree/reduce_rows.hpp>
+#include <invar/tree/reductions.hpp>
 
 #include <cmath>
 
@@ -16,26 +16,23 @@ namespace invar {
 namespace detail {
 
 /// The smallest element; exactly associative, so the tree is only a convenience.
-template <class Contract, class X>
 struct Minimum {
-  using value_type = typename X::value_type;
-  static constexpr std::int64_t leaf_size = Contract::leaf;
-  X x;
-
-  KOKKOS_FUNCTION value_type leaf(std::int64_t row, std::int64_t begin, std::int64_t end) const {
-    return tree::leaf_of_lanes<Contract::lanes>(
-        begin, end, empty(), [&](value_type acc, std::int64_t i) { return num::min(acc, x(row, i)); }, join);
+  template <class T>
+  KOKKOS_FUNCTION static T identity() {
+    return T(HUGE_VALF);
   }
-  KOKKOS_FUNCTION static value_type join(value_type a, value_type b) { return num::min(a, b); }
-  KOKKOS_FUNCTION value_type empty() const { return value_type(HUGE_VALF); }
+  template <class T>
+  KOKKOS_FUNCTION static T choose(const T& a, const T& b) {
+    return num::min(a, b);
+  }
 };
 
 template <class Contract, class Exec, class Result, class X>
 void min_of(const Exec& exec, const Result& result, const X& x, const schedule::Rows* schedule) {
   static_assert(contract::is_rows_v<Contract>, "Invar: min takes a contract::Rows");
   const tree::Elements elements{x};
-  tree::reduce_rows("min", "Invar::min", exec, result, elements, Minimum<Contract, tree::Elements<X>>{elements},
-                    schedule);
+  tree::reduce_rows("min", "Invar::min", exec, result, elements,
+                    tree::Extreme<Contract, tree::Elements<X>, Minimum>{elements}, schedule);
 }
 
 }  // namespace detail

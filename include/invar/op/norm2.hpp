@@ -24,8 +24,7 @@ void norm2_of(const Exec& exec, const Result& result, const X& x, const schedule
   static_assert(contract::is_rows_v<Contract>, "Invar: norm2 takes a contract::Rows");
   const tree::Elements elements{x};
   tree::reduce_rows("norm2", "Invar::norm2", exec, result, elements,
-                    tree::Dot<Contract, tree::Elements<X>, tree::Elements<X>>{elements, elements}, schedule,
-                    SquareRoot{});
+                    tree::Squares<Contract, tree::Elements<X>>{elements}, schedule, SquareRoot{});
 }
 
 }  // namespace detail

@@ -6,49 +6,80 @@
 
 #include <invar/contract/defaults.hpp>
 #include <invar/tree/elements.hpp>
+#include <invar/tree/outputs.hpp>
 #include <invar/tree/reductions.hpp>
 #include <invar/tree/row_kernel.hpp>
+
+#include <type_traits>
 
 namespace invar {
 namespace detail {
 
+/// The factor f of a row whose squares sum to `squares`.
+template <class T>
+KOKKOS_FUNCTION T rms_factor(const T& squares, std::int64_t columns, float eps) {
+  const T mean = num::div(squares, static_cast<T>(columns));
+  return num::rsqrt(num::add(mean, T(eps)));
+}
+
 template <class Contract, class Y, class X, class W>
 struct RmsNorm {
-  using scalar = num::accumulator_t<typename X::non_const_value_type>;
-  Y y;
-  X x;
-  W weight;
+  using scalar = typename tree::Elements<X>::value_type;
+  using contract = Contract;
+  static constexpr int held_operands = 2;
+  static constexpr int element_bytes = tree::Elements<X>::element_bytes;
+  static constexpr std::size_t value_bytes = sizeof(scalar);
+  tree::Output<Y> y;
+  tree::Elements<X> x;
+  tree::SharedRow<W> weight;
   float eps;
 
   template <class Line>
   KOKKOS_FUNCTION void operator()(std::int64_t row, const Line& line) const {
-    const tree::Elements<X> elements{x};
-    const scalar squares =
-        line.reduce(row, tree::Dot<Contract, tree::Elements<X>, tree::Elements<X>>{elements, elements});
-    const scalar mean = num::div(squares, static_cast<scalar>(line.columns()));
-    const scalar factor = num::rsqrt(num::add(mean, scalar(eps)));
-    line.for_each_column([&](std::int64_t j) {
-      const scalar w = num::widen(typename W::non_const_value_type(weight(j)));
-      y(row, j) =
-          num::narrow<typename Y::value_type>(num::mul_unfenced(num::mul_unfenced(elements(row, j), factor), w));
-    });
+    const auto& held = line.hold(row, x);
+    const auto& held_weight = line.hold(row, weight);
+    const scalar squares = line.reduce(row, tree::Squares<Contract, std::decay_t<decltype(held)>>{held});
+    const scalar factor = rms_factor(squares, line.columns(), eps);
+    line.map(
+        row, [factor](scalar v, scalar w) { return num::mul_unfenced(num::mul_unfenced(v, factor), w); }, y, held,
+        held_weight);
+  }
+  template <class Test>
+  bool every_operand(const Test& test) const {
+    return test(y) && test(x) && test(weight);
   }
 };
 
 template <class Contract, class Y, class H, class X, class R, class W>
 struct AddRmsNorm {
-  RmsNorm<Contract, Y, H, W> norm;
-  X x;
-  R residual;
+  using Sum = tree::RoundedSum<typename H::non_const_value_type, tree::Elements<X>, tree::Elements<R>>;
+  using scalar = typename Sum::value_type;
+  using contract = Contract;
+  static constexpr int held_operands = 2;
+  static constexpr int element_bytes = Sum::element_bytes;
+  static constexpr std::size_t value_bytes = sizeof(scalar);
+  tree::TwoOutputs<tree::Output<Y>, tree::Output<H>> outputs;
+  Sum h;
+  tree::SharedRow<W> weight;
+  float eps;
 
   template <class Line>
   KOKKOS_FUNCTION void operator()(std::int64_t row, const Line& line) const {
-    const tree::Elements<X> a{x};
-    const tree::Elements<R> b{residual};
-    line.for_each_column(
-        [&](std::int64_t j) { norm.x(row, j) = num::narrow<typename H::value_type>(num::add(a(row, j), b(row, j))); });
-    line.barrier();
-    norm(row, line);
+    const auto& held = line.hold(row, h);
+    const auto& held_weight = line.hold(row, weight);
+    const scalar squares = line.reduce(row, tree::Squares<Contract, std::decay_t<decltype(held)>>{held});
+    const scalar factor = rms_factor(squares, line.columns(), eps);
+    // h is added again instead of read back, so that no thread depends on what another one wrote.
+    line.map(
+        row,
+        [factor](scalar v, scalar w) {
+          return tree::TwoValues<scalar>{num::mul_unfenced(num::mul_unfenced(v, factor), w), v};
+        },
+        outputs, held, held_weight);
+  }
+  template <class Test>
+  bool every_operand(const Test& test) const {
+    return test(outputs) && test(h) && test(weight);
   }
 };
 
@@ -82,8 +113,8 @@ void rms_norm(const Exec& exec, const Y& y, const X& x, const W& weight, float e
               const schedule::Rows* schedule = nullptr) {
   static_assert(contract::is_rows_v<Contract>, "Invar: rms_norm takes a contract::Rows");
   detail::check_rms_norm<Exec>(y, "x", x, weight);
-  tree::launch_map_rows<Contract>("Invar::rms_norm", exec, x.extent(0), x.extent(1), sizeof(double), schedule,
-                                  detail::RmsNorm<Contract, Y, X, W>{y, x, weight, eps});
+  tree::launch_map_rows<Contract>("Invar::rms_norm", exec, x.extent(0), x.extent(1), schedule,
+                                  detail::RmsNorm<Contract, Y, X, W>{{y}, {x}, {weight}, eps});
 }
 
 /// The residual addition before the norm, fused: h = x + residual, rounded to h's type, then y = rms_norm(h). The bits
@@ -110,8 +141,8 @@ void rms_norm(const Exec& exec, const Y& y, const H& h, const X& x, const R& res
   require_disjoint_or_same("rms_norm", "y", y, "residual", residual);
   require_disjoint_or_same("rms_norm", "h", h, "x", x);
   require_disjoint_or_same("rms_norm", "h", h, "residual", residual);
-  tree::launch_map_rows<Contract>("Invar::rms_norm", exec, x.extent(0), x.extent(1), sizeof(double), schedule,
-                                  AddRmsNorm<Contract, Y, H, X, R, W>{{y, h, weight, eps}, x, residual});
+  tree::launch_map_rows<Contract>("Invar::rms_norm", exec, x.extent(0), x.extent(1), schedule,
+                                  AddRmsNorm<Contract, Y, H, X, R, W>{{{y}, {h}}, {{x}, {residual}}, {weight}, eps});
 }
 
 }  // namespace invar

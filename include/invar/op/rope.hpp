@@ -28,6 +28,7 @@ namespace detail {
 
 template <class Y, class X, class Positions, class Frequencies>
 struct Rope {
+  static constexpr int element_bytes = sizeof(typename X::value_type);
   using scalar = num::accumulator_t<typename X::non_const_value_type>;
   Y y;
   X x;
@@ -36,27 +37,36 @@ struct Rope {
   RopePairs pairs;
   std::int64_t heads;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t token) const {
+  /// A column is a pair of every head, or an element that is in none.
+  std::int64_t columns() const {
+    return static_cast<std::int64_t>(x.extent(2)) - static_cast<std::int64_t>(frequencies.extent(0));
+  }
+
+  template <class Line>
+  KOKKOS_FUNCTION void operator()(std::int64_t token, const Line& line) const {
     const auto count = static_cast<std::int64_t>(frequencies.extent(0));
-    const auto dim = static_cast<std::int64_t>(x.extent(2));
-    for (std::int64_t i = 0; i < count; ++i) {
-      const scalar angle = num::mul(static_cast<scalar>(positions(token)), scalar(frequencies(i)));
-      const scalar c = num::cos(angle);
-      const scalar s = num::sin(angle);
-      const std::int64_t first = pairs == RopePairs::adjacent ? 2 * i : i;
-      const std::int64_t second = pairs == RopePairs::adjacent ? 2 * i + 1 : i + count;
-      for (std::int64_t h = 0; h < heads; ++h) {
-        const scalar a = load(token, h, first);
-        const scalar b = load(token, h, second);
-        store(token, h, first, num::fma(a, c, num::negate(num::mul(b, s))));
-        store(token, h, second, num::fma(b, c, num::mul(a, s)));
-      }
-    }
-    for (std::int64_t h = 0; h < heads; ++h)
-      for (std::int64_t d = 2 * count; d < dim; ++d) store(token, h, d, load(token, h, d));
+    line.for_each([&](std::int64_t i) {
+      if (i < count)
+        rotate(token, i, count);
+      else
+        for (std::int64_t h = 0; h < heads; ++h) store(token, h, count + i, load(token, h, count + i));
+    });
   }
 
  private:
+  KOKKOS_FUNCTION void rotate(std::int64_t token, std::int64_t i, std::int64_t count) const {
+    const scalar angle = num::mul(static_cast<scalar>(positions(token)), scalar(frequencies(i)));
+    const scalar c = num::cos(angle);
+    const scalar s = num::sin(angle);
+    const std::int64_t first = pairs == RopePairs::adjacent ? 2 * i : i;
+    const std::int64_t second = pairs == RopePairs::adjacent ? 2 * i + 1 : i + count;
+    for (std::int64_t h = 0; h < heads; ++h) {
+      const scalar a = load(token, h, first);
+      const scalar b = load(token, h, second);
+      store(token, h, first, num::fma(a, c, num::negate(num::mul(b, s))));
+      store(token, h, second, num::fma(b, c, num::mul(a, s)));
+    }
+  }
   KOKKOS_FUNCTION scalar load(std::int64_t token, std::int64_t head, std::int64_t d) const {
     return num::widen(typename X::non_const_value_type(x(token, head, d)));
   }
@@ -102,9 +112,9 @@ void rope(const Exec& exec, const Y& y, const X& x, const Positions& positions, 
   require_disjoint_or_same("rope", "y", y, "x", x);
   require_disjoint("rope", "y", y, "positions", positions);
   require_disjoint("rope", "y", y, "frequencies", frequencies);
-  tree::launch_elements(
-      "Invar::rope", exec, static_cast<std::int64_t>(x.extent(0)), schedule,
-      Rope<Y, X, Positions, Frequencies>{y, x, positions, frequencies, pairs, static_cast<std::int64_t>(x.extent(1))});
+  const Rope<Y, X, Positions, Frequencies> body{y,           x,     positions,
+                                                frequencies, pairs, static_cast<std::int64_t>(x.extent(1))};
+  tree::launch_elements("Invar::rope", exec, static_cast<std::int64_t>(x.extent(0)), body.columns(), schedule, body);
 }
 
 }  // namespace invar

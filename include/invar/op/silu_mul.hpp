@@ -9,6 +9,7 @@
 #include <invar/num/sigmoid.hpp>
 #include <invar/tree/elements.hpp>
 #include <invar/tree/launch_elements.hpp>
+#include <invar/tree/outputs.hpp>
 #include <invar/view.hpp>
 
 namespace invar {
@@ -17,19 +18,17 @@ namespace detail {
 /// A row a work item: the columns of a row vectorise.
 template <class Y, class G, class U>
 struct SiluMul {
-  Y y;
-  G gate;
-  U up;
+  static constexpr int element_bytes = tree::narrowest<tree::Output<Y>, tree::Elements<G>, tree::Elements<U>>();
+  using scalar = typename tree::Elements<G>::value_type;
+  tree::Output<Y> y;
+  tree::Elements<G> gate;
+  tree::Elements<U> up;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
-    const tree::Elements<G> g{gate};
-    const tree::Elements<U> u{up};
-    const auto columns = static_cast<std::int64_t>(y.extent(1));
-    for (std::int64_t j = 0; j < columns; ++j) {
-      const auto x = g(row, j);
-      const auto silu = num::mul_unfenced(x, num::sigmoid(x));
-      y(row, j) = num::narrow<typename Y::value_type>(num::mul_unfenced(silu, u(row, j)));
-    }
+  template <class Line>
+  KOKKOS_FUNCTION void operator()(std::int64_t row, const Line& line) const {
+    line.map(
+        row, [](scalar g, scalar u) { return num::mul_unfenced(num::mul_unfenced(g, num::sigmoid(g)), u); }, y, gate,
+        up);
   }
 };
 
@@ -61,8 +60,8 @@ void silu_mul(const Exec& exec, const Y& y, const G& gate, const U& up,
   }
   require_disjoint_or_same("silu_mul", "y", y, "gate", gate);
   require_disjoint_or_same("silu_mul", "y", y, "up", up);
-  tree::launch_elements("Invar::silu_mul", exec, static_cast<std::int64_t>(gate.extent(0)), schedule,
-                        SiluMul<Y, G, U>{y, gate, up});
+  tree::launch_elements("Invar::silu_mul", exec, static_cast<std::int64_t>(gate.extent(0)),
+                        static_cast<std::int64_t>(gate.extent(1)), schedule, SiluMul<Y, G, U>{{y}, {gate}, {up}});
 }
 
 }  // namespace invar

@@ -6,28 +6,38 @@
 
 #include <invar/contract/defaults.hpp>
 #include <invar/tree/elements.hpp>
+#include <invar/tree/outputs.hpp>
 #include <invar/tree/reductions.hpp>
 #include <invar/tree/row_kernel.hpp>
+
+#include <type_traits>
 
 namespace invar {
 namespace detail {
 
 template <class Contract, class Y, class X>
 struct Softmax {
-  using scalar = num::accumulator_t<typename X::non_const_value_type>;
-  Y y;
-  X x;
+  using Statistics = tree::ShiftedExponentials<Contract, tree::Elements<X>>;
+  using scalar = typename Statistics::scalar;
+  using contract = Contract;
+  static constexpr int held_operands = 1;
+  static constexpr int element_bytes = Statistics::element_bytes;
+  static constexpr std::size_t value_bytes = sizeof(typename Statistics::value_type);
+  tree::Output<Y> y;
+  tree::Elements<X> x;
 
   template <class Line>
   KOKKOS_FUNCTION void operator()(std::int64_t row, const Line& line) const {
-    const tree::Elements<X> elements{x};
-    const auto statistics = line.reduce(row, tree::ShiftedExponentials<Contract, tree::Elements<X>>{elements});
+    const auto& held = line.hold(row, x);
+    const auto statistics = line.reduce(row, tree::ShiftedExponentials<Contract, std::decay_t<decltype(held)>>{held});
     const scalar shift = num::finite_or_zero(statistics.max);
     const scalar factor = num::div(scalar(1), statistics.sum);
-    line.for_each_column([&](std::int64_t j) {
-      const scalar p = num::exp(num::sub(elements(row, j), shift));
-      y(row, j) = num::narrow<typename Y::value_type>(num::mul_unfenced(p, factor));
-    });
+    line.map(
+        row, [shift, factor](scalar v) { return num::mul_unfenced(num::exp(num::sub(v, shift)), factor); }, y, held);
+  }
+  template <class Test>
+  bool every_operand(const Test& test) const {
+    return test(y) && test(x);
   }
 };
 
@@ -54,9 +64,8 @@ void softmax(const Exec& exec, const Y& y, const X& x, const schedule::Rows* sch
   require_extent("softmax", "y", y, 0, x.extent(0));
   require_extent("softmax", "y", y, 1, x.extent(1));
   require_disjoint_or_same("softmax", "y", y, "x", x);
-  using Scalar = num::accumulator_t<typename X::non_const_value_type>;
-  tree::launch_map_rows<Contract>("Invar::softmax", exec, x.extent(0), x.extent(1), sizeof(tree::MaxSum<Scalar>),
-                                  schedule, Softmax<Contract, Y, X>{y, x});
+  tree::launch_map_rows<Contract>("Invar::softmax", exec, x.extent(0), x.extent(1), schedule,
+                                  Softmax<Contract, Y, X>{{y}, {x}});
 }
 
 }  // namespace invar

@@ -23,13 +23,30 @@ struct Attention {
 /// Most rows that a task keeps together.
 inline constexpr int attention_max_rows = 8;
 
+/// The schedules of attention on a backend, and the choice among them; this one is for hosts.
+template <class Exec>
+struct AttentionSchedules {
+  static constexpr std::array<Attention, 4> table{{
+      {"row per thread", 1, 1},
+      {"3 rows per thread", 3, 1},
+      {"8 rows per thread", 8, 1},
+      {"4 rows per team, a split a thread", 4, 1 << 20},
+  }};
+
+  static const Attention& choose(const Exec& exec, std::int64_t rows, std::int64_t kv_heads, std::int64_t splits) {
+    const int workers = Backend<Exec>::workers(exec);
+    const auto tasks = [&](std::int64_t rows_per_task) {
+      return (rows + rows_per_task - 1) / rows_per_task * kv_heads;
+    };
+    if (tasks(8) >= 4 * workers || workers == 1) return table[2];
+    if (splits > 1 && tasks(4) < 2 * workers) return table[3];
+    return tasks(3) >= workers ? table[1] : table[0];
+  }
+};
+
 /// Every schedule of attention. Tests run each of them against the reference.
-inline constexpr std::array<Attention, 4> attention_table{{
-    {"row per thread", 1, 1},
-    {"3 rows per thread", 3, 1},
-    {"8 rows per thread", 8, 1},
-    {"4 rows per team, a split a thread", 4, 1 << 20},
-}};
+template <class Exec>
+inline constexpr const auto& attention_table = AttentionSchedules<Exec>::table;
 
 /// The schedule for a shape.
 ///
@@ -37,11 +54,7 @@ inline constexpr std::array<Attention, 4> attention_table{{
 /// \param splits  splits of the longest possible KV sequence
 template <class Exec>
 const Attention& choose_attention(const Exec& exec, std::int64_t rows, std::int64_t kv_heads, std::int64_t splits) {
-  const int workers = Backend<Exec>::workers(exec);
-  const auto tasks = [&](std::int64_t rows_per_task) { return (rows + rows_per_task - 1) / rows_per_task * kv_heads; };
-  if (tasks(8) >= 4 * workers || workers == 1) return attention_table[2];
-  if (splits > 1 && tasks(4) < 2 * workers) return attention_table[3];
-  return tasks(3) >= workers ? attention_table[1] : attention_table[0];
+  return AttentionSchedules<Exec>::choose(exec, rows, kv_heads, splits);
 }
 
 }  // namespace invar::schedule

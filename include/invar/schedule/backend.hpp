@@ -13,12 +13,15 @@ namespace invar::schedule {
 template <class Exec>
 struct Backend {
   static_assert(!sizeof(Exec),
-                "Invar: no backend for this execution space. This version has Kokkos::OpenMP, Kokkos::Serial and "
-                "Kokkos::Threads");
+                "Invar: no backend for this execution space. This version has Kokkos::OpenMP, Kokkos::Serial, "
+                "Kokkos::Threads and Kokkos::Cuda");
 };
 
 }  // namespace invar::schedule
 
 #include <invar/backends/host.hpp>
+#ifdef KOKKOS_ENABLE_CUDA
+#include <invar/backends/cuda.hpp>
+#endif
 
 #endif

@@ -15,21 +15,38 @@ namespace invar::schedule {
 struct Elementwise {
   const char* name;
   int items_per_task;
+  /// Threads that share an item's columns, and teams of so many that do. GPUs only.
+  int team_size = 1;
+  int teams_per_item = 1;
+};
+
+/// The schedules of the elementwise operations on a backend, and the choice among them; this one is for hosts.
+template <class Exec>
+struct ElementwiseSchedules {
+  static constexpr std::array<Elementwise, 2> table{{
+      {"one item a task", 1},
+      {"8 items a task", 8},
+  }};
+
+  static const Elementwise& choose(const Exec& exec, std::int64_t items, std::int64_t /*columns*/) {
+    return items >= 64 * static_cast<std::int64_t>(Backend<Exec>::workers(exec)) ? table[1] : table[0];
+  }
 };
 
 /// Every schedule of the elementwise operations. Tests run each of them against the reference.
-inline constexpr std::array<Elementwise, 2> elementwise_table{{
-    {"one item a task", 1},
-    {"8 items a task", 8},
-}};
-
-/// The schedule for a number of items.
 template <class Exec>
-const Elementwise& choose_elementwise(const Exec& exec, std::int64_t items) {
-  return items >= 64 * static_cast<std::int64_t>(Backend<Exec>::workers(exec)) ? elementwise_table[1]
-                                                                               : elementwise_table[0];
+inline constexpr const auto& elementwise_table = ElementwiseSchedules<Exec>::table;
+
+/// The schedule for a number of items, each of so many columns.
+template <class Exec>
+const Elementwise& choose_elementwise(const Exec& exec, std::int64_t items, std::int64_t columns) {
+  return ElementwiseSchedules<Exec>::choose(exec, items, columns);
 }
 
 }  // namespace invar::schedule
+
+#ifdef KOKKOS_ENABLE_CUDA
+#include <invar/backends/cuda/element_schedules.hpp>
+#endif
 
 #endif

@@ -27,6 +27,7 @@ KOKKOS_INLINE_FUNCTION Value fold_aligned(std::int64_t begin, std::int64_t end, 
   std::uint64_t count = 0;  // bit j set: held[j] is a finished subtree of 2^j nodes
   for (std::int64_t i = begin; i < end; ++i, ++count) {
     Value value = node(i);
+    if (end - begin == 1) return value;  // on a GPU this keeps short rows out of `held`, which lies in memory there
     int level = 0;
     for (; (count >> level) & 1u; ++level) value = join(held[level], value);
     held[level] = value;

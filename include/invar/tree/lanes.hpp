@@ -18,24 +18,44 @@ KOKKOS_INLINE_FUNCTION void halve_strides(Value* lane, const Join& join) {
   }
 }
 
-/// Evaluates the leaf of elements [begin, end), at most a leaf long.
+/// One thread evaluates a leaf, all lanes of it. A reduction's leaf() is written against this interface, so that a GPU
+/// can bring its own, in which a group of threads shares the lanes.
 ///
-/// \tparam Lanes  the contract's lane count
-/// \param identity  value of a lane before its first element; joining it must change nothing
-/// \param step      step(value, index): the lane's next link
-/// \param join      join(lower lane, upper lane)
-template <int Lanes, class Value, class Step, class Join>
-KOKKOS_INLINE_FUNCTION Value leaf_of_lanes(std::int64_t begin, std::int64_t end, Value identity, const Step& step,
-                                           const Join& join) {
-  Value lane[Lanes];
-  for (int l = 0; l < Lanes; ++l) lane[l] = identity;
-  std::int64_t i = begin;
-  for (; i + Lanes <= end; i += Lanes)
-    for (int l = 0; l < Lanes; ++l) lane[l] = step(lane[l], i + l);
-  for (int l = 0; l < static_cast<int>(end - i); ++l) lane[l] = step(lane[l], i + l);
-  halve_strides<Lanes / 2>(lane, join);
-  return lane[0];
-}
+/// \tparam Contract  a contract::Rows
+template <class Contract>
+class SequentialLeaf {
+ public:
+  /// Elements [begin, end) of a row, at most a leaf.
+  KOKKOS_FUNCTION SequentialLeaf(std::int64_t row, std::int64_t begin, std::int64_t end)
+      : row_(row), begin_(begin), end_(end) {}
+
+  /// The leaf's elements of one operand, to be handed to fold; several folds may use them.
+  template <class Operand>
+  KOKKOS_FUNCTION const Operand& load(const Operand& operand) const {
+    return operand;
+  }
+
+  /// The leaf's value, known to every thread that shares the leaf.
+  ///
+  /// \param identity  value of a lane before its first element; joining it must change nothing
+  /// \param step      step(value, column, elements...): the lane's next link
+  /// \param join      join(lower lane, upper lane)
+  template <class Value, class Step, class Join, class... Operand>
+  KOKKOS_FUNCTION Value fold(Value identity, const Step& step, const Join& join, const Operand&... operand) const {
+    constexpr int lanes = Contract::lanes;
+    Value lane[lanes];
+    for (int l = 0; l < lanes; ++l) lane[l] = identity;
+    std::int64_t i = begin_;
+    for (; i + lanes <= end_; i += lanes)
+      for (int l = 0; l < lanes; ++l) lane[l] = step(lane[l], i + l, operand(row_, i + l)...);
+    for (int l = 0; l < static_cast<int>(end_ - i); ++l) lane[l] = step(lane[l], i + l, operand(row_, i + l)...);
+    halve_strides<lanes / 2>(lane, join);
+    return lane[0];
+  }
+
+ private:
+  std::int64_t row_, begin_, end_;
+};
 
 }  // namespace invar::tree
 

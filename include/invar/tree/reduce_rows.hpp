@@ -9,12 +9,15 @@
 #include <invar/view.hpp>
 
 #include <cstdint>
+#include <string>
 
 namespace invar::tree {
 
 /// The kernel's body: a functor, because device compilers refuse generic lambdas.
 template <class Result, class Reduction, class Finish>
 struct ReduceRows {
+  static constexpr int element_bytes = Reduction::element_bytes;
+  static constexpr std::size_t value_bytes = sizeof(typename Reduction::value_type);
   Result result;
   Reduction reduction;
   Finish finish;
@@ -22,7 +25,9 @@ struct ReduceRows {
   template <class Line>
   KOKKOS_FUNCTION void operator()(std::int64_t row, const Line& line) const {
     const auto value = line.reduce(row, reduction);
-    if (!line.is_first()) return;
+    if (line.is_first()) write(row, value);
+  }
+  KOKKOS_FUNCTION void write(std::int64_t row, const typename Reduction::value_type& value) const {
     using T = typename Result::value_type;
     if constexpr (static_cast<int>(Result::rank) == 1)
       result(row) = num::narrow<T>(finish(value));
@@ -52,9 +57,10 @@ void reduce_rows(const char* operation, const char* label, const Exec& exec, con
   if constexpr (static_cast<int>(Result::rank) == 1)
     invar::detail::require_extent(operation, "result", result, 0, x.rows());
   invar::detail::require_disjoint(operation, "result", result, "x", x.x);
-  if (chosen == nullptr) chosen = &schedule::choose_rows(exec, x.rows(), leaf_count(x.columns(), Reduction::leaf_size));
-  launch_rows(label, exec, x.rows(), x.columns(), Reduction::leaf_size, sizeof(typename Reduction::value_type), *chosen,
-              ReduceRows<Result, Reduction, Finish>{result, reduction, finish});
+  if (x.rows() == 0) return;
+  const RowShape shape{x.rows(), x.columns(), Reduction::contract::leaf};
+  RowKernels<Exec>::reduce(label, exec, shape, rows_schedule(exec, shape, chosen),
+                           ReduceRows<Result, Reduction, Finish>{result, reduction, finish});
 }
 
 /// The value of a one-row operation on the host: operation(result view), then a wait for exec.
@@ -66,7 +72,7 @@ Value on_host(const char* label, const Exec& exec, const Operation& operation) {
     exec.fence(label);
     return value;
   } else {
-    Kokkos::View<Value, typename Exec::memory_space> device(Kokkos::view_alloc(exec, label));
+    Kokkos::View<Value, typename Exec::memory_space> device(Kokkos::view_alloc(exec, std::string(label)));
     operation(device);
     Value value;
     Kokkos::deep_copy(exec, value, device);

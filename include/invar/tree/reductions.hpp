@@ -13,16 +13,30 @@
 
 namespace invar::tree {
 
+// A reduction has contract, element_bytes (see Elements), value_type, leaf(leaf), join(left, right) and empty().
+// leaf() evaluates one leaf through SequentialLeaf's interface.
+
+/// The join of sums.
+struct Add {
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const T& a, const T& b) const {
+    return num::add(a, b);
+  }
+};
+
 /// Σ x_i: a lane is a chain of additions.
 template <class Contract, class X>
 struct Sum {
+  using contract = Contract;
   using value_type = typename X::value_type;
-  static constexpr std::int64_t leaf_size = Contract::leaf;
+  static constexpr int element_bytes = X::element_bytes;
   X x;
 
-  KOKKOS_FUNCTION value_type leaf(std::int64_t row, std::int64_t begin, std::int64_t end) const {
-    return leaf_of_lanes<Contract::lanes>(
-        begin, end, value_type(-0.0), [&](value_type acc, std::int64_t i) { return num::add(acc, x(row, i)); }, join);
+  template <class Leaf>
+  KOKKOS_FUNCTION value_type leaf(const Leaf& leaf) const {
+    return leaf.fold(
+        value_type(-0.0), [](value_type acc, std::int64_t, value_type v) { return num::add(acc, v); }, Add{},
+        leaf.load(x));
   }
   KOKKOS_FUNCTION static value_type join(value_type a, value_type b) { return num::add(a, b); }
   KOKKOS_FUNCTION value_type empty() const { return value_type(0); }
@@ -31,15 +45,35 @@ struct Sum {
 /// Σ x_i·y_i: a lane is a chain of fma.
 template <class Contract, class X, class Y>
 struct Dot {
+  using contract = Contract;
   using value_type = typename X::value_type;
-  static constexpr std::int64_t leaf_size = Contract::leaf;
+  static constexpr int element_bytes = narrowest<X, Y>();
   X x;
   Y y;
 
-  KOKKOS_FUNCTION value_type leaf(std::int64_t row, std::int64_t begin, std::int64_t end) const {
-    return leaf_of_lanes<Contract::lanes>(
-        begin, end, value_type(-0.0),
-        [&](value_type acc, std::int64_t i) { return num::fma(x(row, i), y(row, i), acc); }, join);
+  template <class Leaf>
+  KOKKOS_FUNCTION value_type leaf(const Leaf& leaf) const {
+    return leaf.fold(
+        value_type(-0.0), [](value_type acc, std::int64_t, value_type a, value_type b) { return num::fma(a, b, acc); },
+        Add{}, leaf.load(x), leaf.load(y));
+  }
+  KOKKOS_FUNCTION static value_type join(value_type a, value_type b) { return num::add(a, b); }
+  KOKKOS_FUNCTION value_type empty() const { return value_type(0); }
+};
+
+/// Σ x_i²: Dot of a row with itself.
+template <class Contract, class X>
+struct Squares {
+  using contract = Contract;
+  using value_type = typename X::value_type;
+  static constexpr int element_bytes = X::element_bytes;
+  X x;
+
+  template <class Leaf>
+  KOKKOS_FUNCTION value_type leaf(const Leaf& leaf) const {
+    return leaf.fold(
+        value_type(-0.0), [](value_type acc, std::int64_t, value_type v) { return num::fma(v, v, acc); }, Add{},
+        leaf.load(x));
   }
   KOKKOS_FUNCTION static value_type join(value_type a, value_type b) { return num::add(a, b); }
   KOKKOS_FUNCTION value_type empty() const { return value_type(0); }
@@ -48,22 +82,44 @@ struct Dot {
 /// Σ (x_i − centre)²: the difference is rounded, then a lane is a chain of fma.
 template <class Contract, class X>
 struct CentredSquares {
+  using contract = Contract;
   using value_type = typename X::value_type;
-  static constexpr std::int64_t leaf_size = Contract::leaf;
+  static constexpr int element_bytes = X::element_bytes;
   X x;
   value_type centre;
 
-  KOKKOS_FUNCTION value_type leaf(std::int64_t row, std::int64_t begin, std::int64_t end) const {
-    return leaf_of_lanes<Contract::lanes>(
-        begin, end, value_type(-0.0),
-        [&](value_type acc, std::int64_t i) {
-          const value_type difference = num::sub(x(row, i), centre);
+  template <class Leaf>
+  KOKKOS_FUNCTION value_type leaf(const Leaf& leaf) const {
+    const value_type c = centre;
+    return leaf.fold(
+        value_type(-0.0),
+        [c](value_type acc, std::int64_t, value_type v) {
+          const value_type difference = num::sub(v, c);
           return num::fma(difference, difference, acc);
         },
-        join);
+        Add{}, leaf.load(x));
   }
   KOKKOS_FUNCTION static value_type join(value_type a, value_type b) { return num::add(a, b); }
   KOKKOS_FUNCTION value_type empty() const { return value_type(0); }
+};
+
+/// The largest (or smallest) x_i; exactly associative.
+template <class Contract, class X, class Choice>
+struct Extreme {
+  using contract = Contract;
+  using value_type = typename X::value_type;
+  static constexpr int element_bytes = X::element_bytes;
+  X x;
+
+  template <class Leaf>
+  KOKKOS_FUNCTION value_type leaf(const Leaf& leaf) const {
+    return leaf.fold(
+        Choice::template identity<value_type>(),
+        [](value_type acc, std::int64_t, value_type v) { return Choice::choose(acc, v); },
+        [](value_type a, value_type b) { return Choice::choose(a, b); }, leaf.load(x));
+  }
+  KOKKOS_FUNCTION static value_type join(value_type a, value_type b) { return Choice::choose(a, b); }
+  KOKKOS_FUNCTION value_type empty() const { return Choice::template identity<value_type>(); }
 };
 
 /// A row's maximum and the sum of its exponentials shifted by it.
@@ -78,32 +134,51 @@ struct MaxSum {
 /// is infinite, 0 stands for it in the differences.
 template <class Contract, class X>
 struct ShiftedExponentials {
+  using contract = Contract;
   using scalar = typename X::value_type;
   using value_type = MaxSum<scalar>;
-  static constexpr std::int64_t leaf_size = Contract::leaf;
+  static constexpr int element_bytes = X::element_bytes;
   X x;
 
-  KOKKOS_FUNCTION value_type leaf(std::int64_t row, std::int64_t begin, std::int64_t end) const {
+  template <class Leaf>
+  KOKKOS_FUNCTION value_type leaf(const Leaf& leaf) const {
+    const auto& elements = leaf.load(x);
     const auto max = [](scalar a, scalar b) { return num::max(a, b); };
-    const scalar m = leaf_of_lanes<Contract::lanes>(
-        begin, end, minus_infinity(), [&](scalar acc, std::int64_t i) { return max(acc, x(row, i)); }, max);
+    const scalar m = leaf.fold(
+        minus_infinity(), [](scalar acc, std::int64_t, scalar v) { return num::max(acc, v); }, max, elements);
     const scalar shift = num::finite_or_zero(m);
-    const scalar s = leaf_of_lanes<Contract::lanes>(
-        begin, end, scalar(-0.0),
-        [&](scalar acc, std::int64_t i) { return num::add(acc, num::exp(num::sub(x(row, i), shift))); },
-        [](scalar a, scalar b) { return num::add(a, b); });
-    return {m, s};
+    // No element exceeds the maximum. Where that is infinite, sum_beside knows the sum; where it is NaN, the row is.
+    const scalar s = leaf.fold(
+        scalar(-0.0),
+        [shift](scalar acc, std::int64_t, scalar v) { return num::add(acc, num::exp_nonpositive(num::sub(v, shift))); },
+        Add{}, elements);
+    return {m, sum_beside(m, s)};
   }
   KOKKOS_FUNCTION static value_type join(const value_type& a, const value_type& b) {
     const scalar m = num::max(a.max, b.max);
     const scalar shift = num::finite_or_zero(m);
-    const scalar right = num::mul(b.sum, num::exp(num::sub(b.max, shift)));
-    return {m, num::fma(a.sum, num::exp(num::sub(a.max, shift)), right)};
+    if constexpr (num::Ieee<scalar>) {
+      // The larger maximum's factor is exp(0) = 1, so one exponential will do.
+      const bool a_is_larger = a.max == m;
+      const scalar factor = num::exp_nonpositive(num::sub(a_is_larger ? b.max : a.max, shift));
+      const scalar right = num::mul_unfenced(b.sum, a_is_larger ? factor : scalar(1));
+      return {m, sum_beside(m, num::fma(a.sum, a_is_larger ? scalar(1) : factor, right))};
+    } else {
+      const scalar right = num::mul(b.sum, num::exp(num::sub(b.max, shift)));
+      return {m, num::fma(a.sum, num::exp(num::sub(a.max, shift)), right)};
+    }
   }
   KOKKOS_FUNCTION value_type empty() const { return {minus_infinity(), scalar(0)}; }
 
  private:
   KOKKOS_FUNCTION static scalar minus_infinity() { return scalar(-HUGE_VALF); }
+  /// The sum of a leaf with maximum m: +∞ beside +∞.
+  KOKKOS_FUNCTION static scalar sum_beside(scalar m, scalar s) {
+    if constexpr (num::Ieee<scalar>)
+      return m == scalar(HUGE_VALF) ? m : s;
+    else
+      return s;
+  }
 };
 
 }  // namespace invar::tree

@@ -5,6 +5,7 @@
 #define INVAR_VERIFY_RANDOM_HPP
 
 #include <invar/num/types.hpp>
+#include <invar/verify/host_copy.hpp>
 #include <invar/verify/trace.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -44,12 +45,18 @@ KOKKOS_INLINE_FUNCTION T random_value(std::uint64_t seed, std::uint64_t index) {
 }
 
 /// Fills a view of rank 0 to 4 with random_value(seed, flat logical index): the layout does not change the data.
-/// Runs on the host and copies; waits until done.
+/// Runs on the host and copies to a device's memory; waits for all that may still use the view, and until done.
 template <class V>
 void fill_random(const V& v, std::uint64_t seed) {
   using T = typename V::non_const_value_type;
   constexpr int rank = static_cast<int>(V::rank);
-  auto host = Kokkos::create_mirror_view(Kokkos::HostSpace{}, v);
+  Kokkos::fence("Invar::verify: a view is filled on the host");
+  const auto host = [&] {
+    if constexpr (is_host_accessible_v<V>)
+      return v;
+    else
+      return Compact<V, Kokkos::HostSpace>("Invar::verify::host", compact_layout(v));
+  }();
   std::int64_t n[4] = {1, 1, 1, 1};
   for (int d = 0; d < rank; ++d) n[4 - rank + d] = static_cast<std::int64_t>(v.extent(d));
   std::uint64_t flat = 0;
@@ -64,7 +71,11 @@ void fill_random(const V& v, std::uint64_t seed) {
           if constexpr (rank == 3) host(b, c, d) = value;
           if constexpr (rank == 4) host(a, b, c, d) = value;
         }
-  Kokkos::deep_copy(v, host);
+  if constexpr (!is_host_accessible_v<V>) {
+    const Compact<V, typename V::memory_space> compact("Invar::verify::compact", compact_layout(v));
+    Kokkos::deep_copy(compact, host);
+    Kokkos::deep_copy(v, compact);
+  }
 }
 
 }  // namespace invar::verify

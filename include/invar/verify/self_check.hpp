@@ -7,6 +7,10 @@
 #include <invar/num/arithmetic.hpp>
 #include <invar/schedule/backend.hpp>
 
+#ifdef KOKKOS_ENABLE_CUDA
+#include <invar/backends/cuda/lane_exchange.hpp>
+#endif
+
 #include <Kokkos_Core.hpp>
 #include <array>
 #include <cstdint>
@@ -27,9 +31,9 @@ struct SelfCheckItem {
 
 /// The report of self_check(): converts to true where every check passed.
 struct SelfCheckReport {
-  std::array<SelfCheckItem, 11> items;
+  std::array<SelfCheckItem, 12> items;
   std::string space;  ///< the execution space's name
-  int workers = 0;    ///< threads that ran the checks
+  int workers = 0;    ///< threads that ran the checks; on a GPU warps that it can run at once
 
   bool passed() const {
     for (const SelfCheckItem& item : items)
@@ -77,6 +81,7 @@ struct SelfCheckInputs {
   float two = 2.0f;
 };
 
+/// The checks of arithmetic; the lane exchange comes after them.
 inline constexpr int self_check_count = 11;
 
 /// The bits of one check's result.
@@ -97,7 +102,7 @@ KOKKOS_INLINE_FUNCTION std::uint32_t self_check_result(int check, const SelfChec
   }
 }
 
-inline std::array<SelfCheckItem, self_check_count> self_check_expectations() {
+inline std::array<SelfCheckItem, self_check_count + 1> self_check_expectations() {
   return {{
       {"product, then sum: two roundings", "contraction (-ffp-contract, -fmad) that passes the barrier", 0x00000000u,
        0},
@@ -111,14 +116,27 @@ inline std::array<SelfCheckItem, self_check_count> self_check_expectations() {
       {"rounding to nearest", "another rounding mode (fesetround)", 0x3f800001u, 0},
       {"sums in the order written", "reassociation (-ffast-math, -fassociative-math)", 0x00000000u, 0},
       {"NaN is recognised", "-ffinite-math-only (part of -ffast-math)", 0x7fc00000u, 0},
+      {"no lanes to exchange values on a host", "", 0u, 0},
   }};
 }
+
+/// What the lanes of a warp read from each other, where there are lanes.
+template <class Exec>
+void check_lanes(const Exec&, SelfCheckItem&) {}
+
+#ifdef KOKKOS_ENABLE_CUDA
+inline void check_lanes(const Kokkos::Cuda& exec, SelfCheckItem& item) {
+  item = {"32 lanes exchange values", "a warp of another width", cuda::lane_exchange_expected,
+          cuda::lane_exchange(exec)};
+}
+#endif
 
 }  // namespace detail
 
 /// Runs a few operations on every worker of exec and compares bits: contraction, fma, flush-to-zero of results and of
-/// operands, division, square root, rounding mode, reassociation and NaN. Takes well under a millisecond on a host;
-/// waits for exec. The report says what each check found; `self_check(exec).require()` throws unless all passed.
+/// operands, division, square root, rounding mode, reassociation, NaN, and on a GPU the lane exchange. Takes well under
+/// a millisecond on a host; waits for exec. The report says what each check found; `self_check(exec).require()` throws
+/// unless all passed.
 template <class Exec>
 SelfCheckReport self_check(const Exec& exec) {
   using namespace detail;
@@ -144,6 +162,7 @@ SelfCheckReport self_check(const Exec& exec) {
     item.found = item.expected;
     for (int run = 0; run < runs && item.passed(); ++run) item.found = host(run, check);
   }
+  check_lanes(exec, report.items[self_check_count]);
   return report;
 }
 

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// What a block of the attention kernel has to do for one part of its tile, and how its two groups of threads meet.
+#ifndef INVAR_BACKENDS_CUDA_ATTENTION_WORK_HPP
+#define INVAR_BACKENDS_CUDA_ATTENTION_WORK_HPP
+
+#include <invar/backends/cuda/attention_arguments.hpp>
+#include <invar/backends/cuda/attention_tile.hpp>
+
+#include <cstdint>
+
+namespace invar::cuda::attn {
+
+/// The rows of a tile that belong to one request (or to none), and the positions that a block takes of it.
+template <class Scalar, class K, class V>
+struct Work {
+  const Arguments<Scalar, K, V>& a;
+  Part part;
+  std::int64_t token;               ///< the first
+  int kv_head, first_head, heads;   ///< query heads first_head … first_head + heads − 1 of the KV head's group
+  int split;                        ///< the only one that the block takes, where the splits are apart
+  int tokens, rows;
+  int begin, end;                   ///< positions
+
+  __device__ __forceinline__ Work(const Arguments<Scalar, K, V>& a, const Part& part, std::int64_t token, int kv_head,
+                                  int first_head, int heads, int split, int split_size)
+      : a(a),
+        part(part),
+        token(token),
+        kv_head(kv_head),
+        first_head(first_head),
+        heads(heads),
+        split(split),
+        tokens(static_cast<int>(part.end - token)),
+        rows(tokens * heads),
+        begin(0),
+        end(part.visible(tokens - 1)) {
+    if (a.splits > 0) {
+      begin = split * split_size;
+      end = smaller(end, begin + split_size);
+    }
+  }
+
+  __device__ __forceinline__ std::int64_t token_of(int row) const { return token + row / heads; }
+  __device__ __forceinline__ int head_of(int row) const { return kv_head * a.group + first_head + row % heads; }
+  __device__ __forceinline__ int visible(int row) const { return part.visible(row / heads); }
+  __device__ __forceinline__ std::int64_t out_at(int row) const { return a.out.offset(token_of(row), head_of(row)); }
+
+  /// The place of a row's split among the partial results of the launch.
+  __device__ __forceinline__ std::int64_t partial_at(int row) const {
+    return ((token_of(row) - a.first_token) * a.kv_heads * a.group + head_of(row)) * a.splits + split;
+  }
+};
+
+// Named barriers. Each group has one of its own. Scores of even and of odd blocks have a pair each: `filled` is where
+// those who compute outputs wait for probabilities, `freed` where those who compute scores wait until they are used.
+inline constexpr int key_barrier = 1;
+inline constexpr int value_barrier = 2;
+inline constexpr int filled_barrier = 3;
+inline constexpr int freed_barrier = 5;
+
+__device__ __forceinline__ void barrier_sync(int barrier, int threads) {
+  asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+__device__ __forceinline__ void barrier_arrive(int barrier, int threads) {
+  asm volatile("barrier.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+template <class Shape>
+__device__ __forceinline__ void sync_group(int barrier) {
+  barrier_sync(barrier, Shape::group);
+}
+
+/// fma, out of line for symbolic scalars: unrolled, their hashes would be more code than a compiler likes.
+template <num::Symbolic T>
+__device__ __noinline__ T chain_step_symbolic(T a, T b, T c) {
+  return num::fma(a, b, c);
+}
+template <class T>
+__device__ __forceinline__ T chain_step(T a, T b, T c) {
+  if constexpr (num::Symbolic<T>)
+    return chain_step_symbolic(a, b, c);
+  else
+    return num::fma(a, b, c);
+}
+
+}  // namespace invar::cuda::attn
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How GPU work is timed: captured in a CUDA graph, so that launch gaps do not hide the kernels, and replayed after the
+// second-level cache has been emptied by reading, which leaves no dirty lines behind.
+#ifndef INVAR_PERF_CUDA_GRAPH_TIMER_HPP
+#define INVAR_PERF_CUDA_GRAPH_TIMER_HPP
+
+#include <benchmark/benchmark.h>
+#include <Kokkos_Core.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace invar::perf {
+
+inline void check(cudaError_t status) {
+  if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
+}
+
+/// A stream and its Kokkos instance.
+class Stream {
+ public:
+  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  ~Stream() { (void)cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  cudaStream_t get() const { return stream_; }
+  Kokkos::Cuda exec() const { return Kokkos::Cuda(stream_); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// Reads more than any cache holds.
+class CacheFlush {
+ public:
+  CacheFlush() : data_("flush", std::size_t{64} << 20), sink_("sink") {}
+  void run(const Kokkos::Cuda& exec) const {
+    const auto data = data_;
+    const auto sink = sink_;
+    Kokkos::parallel_for(
+        "flush", Kokkos::RangePolicy<Kokkos::Cuda>(exec, 0, data.extent(0) / 16), KOKKOS_LAMBDA(std::int64_t i) {
+          std::uint32_t seen = 0;
+          for (std::size_t k = 0; k < 16; ++k) seen |= data(i + k * (data.extent(0) / 16));
+          if (seen != 0) sink() = seen;
+        });
+  }
+
+ private:
+  Kokkos::View<std::uint32_t*, Kokkos::CudaSpace> data_;
+  Kokkos::View<std::uint32_t, Kokkos::CudaSpace> sink_;
+};
+
+/// `count` calls of call(exec, i), captured once; a call may work on its own operands, so that none finds them cached.
+class GraphTimer {
+ public:
+  template <class Call>
+  GraphTimer(int count, const Call& call) : count_(count) {
+    const Kokkos::Cuda exec = stream_.exec();
+    call(exec, 0);
+    exec.fence();
+    check(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeRelaxed));
+    for (int i = 0; i < count; ++i) call(exec, i);
+    check(cudaStreamEndCapture(stream_.get(), &graph_));
+    check(cudaGraphInstantiate(&instance_, graph_, 0));
+    check(cudaEventCreate(&begin_));
+    check(cudaEventCreate(&end_));
+    (void)seconds();  // uploads the graph
+  }
+  ~GraphTimer() {
+    (void)cudaGraphExecDestroy(instance_);
+    (void)cudaGraphDestroy(graph_);
+    (void)cudaEventDestroy(begin_);
+    (void)cudaEventDestroy(end_);
+  }
+  GraphTimer(const GraphTimer&) = delete;
+  GraphTimer& operator=(const GraphTimer&) = delete;
+
+  /// One replay from a cold cache: seconds per call.
+  double seconds() const {
+    flush_.run(stream_.exec());
+    check(cudaEventRecord(begin_, stream_.get()));
+    check(cudaGraphLaunch(instance_, stream_.get()));
+    check(cudaEventRecord(end_, stream_.get()));
+    check(cudaEventSynchronize(end_));
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin_, end_));
+    return 1e-3 * milliseconds / count_;
+  }
+
+ private:
+  Stream stream_;
+  CacheFlush flush_;
+  int count_;
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t instance_ = nullptr;
+  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+};
+
+/// Calls to put into one graph: enough for the graph's own start to weigh little on short kernels.
+inline int calls_for(double bytes) { return bytes < 32e6 ? 20 : 1; }
+
+/// Runs a timer as a benchmark's iterations.
+inline void measure(benchmark::State& state, const GraphTimer& timer, double bytes) {
+  for (auto _ : state) state.SetIterationTime(timer.seconds());
+  state.SetBytesProcessed(static_cast<std::int64_t>(bytes) * state.iterations());
+}
+
+/// The median of 15 replays.
+inline void median_of_replays(benchmark::internal::Benchmark* benchmark) {
+  benchmark->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(1)->Repetitions(15)->ReportAggregatesOnly(true);
+}
+
+}  // namespace invar::perf
+
+#endif
