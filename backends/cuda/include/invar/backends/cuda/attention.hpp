@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 namespace invar::schedule {
 
@@ -91,10 +92,10 @@ struct AttentionKernels<Kokkos::Cuda> {
     return a;
   }
 
-  /// The number of rows of a tile, and whether the splits are apart.
   struct Choice {
-    int rows;
-    bool apart;
+    int rows;    ///< of a tile, at most
+    int tokens;  ///< of a tile, at most
+    bool apart;  ///< a block for each split
   };
 
   template <class Contract, class A>
@@ -103,13 +104,21 @@ struct AttentionKernels<Kokkos::Cuda> {
     if (chosen.rows_per_task > 0) {
       int rows = 4;
       while (rows < 64 && rows < chosen.rows_per_task) rows = rows == 16 ? 64 : 2 * rows;
-      return {rows, chosen.team_size > 1 && splits > 1};
+      return {rows, rows, chosen.team_size > 1 && splits > 1};
     }
     // Rows of different requests share nothing, so a tile holds no more rows than a request has on average.
-    const std::int64_t together = a.group * std::max<std::int64_t>(1, a.tokens / std::max<std::int64_t>(1, a.requests));
+    const std::int64_t tokens = std::max<std::int64_t>(1, a.tokens / std::max<std::int64_t>(1, a.requests));
+    const std::int64_t together = a.group * tokens;
     const std::int64_t blocks = schedule::Backend<Kokkos::Cuda>::multiprocessors(exec);
-    Choice choice{together > 16 ? 64 : together > 8 ? 16 : together > 4 ? 8 : 4, false};
-    const auto tiles = [&] { return tree::leaf_count(a.tokens * a.group, choice.rows) * a.kv_heads; };
+    Choice choice{together > 16  ? 64
+                  : together > 8 ? 16
+                  : together > 4 ? 8
+                                 : 4,
+                  static_cast<int>(std::min<std::int64_t>(tokens, 64)), false};
+    const auto tiles = [&] {
+      const std::int64_t rows = std::min<std::int64_t>(choice.rows, together);
+      return tree::leaf_count(a.tokens * a.group, rows) * a.kv_heads;
+    };
     while (choice.rows > 4 && tiles() * splits < blocks) choice.rows = choice.rows == 64 ? 16 : choice.rows / 2;
     choice.apart = splits > 1 && tiles() < 8 * blocks;
     return choice;
@@ -125,26 +134,28 @@ struct AttentionKernels<Kokkos::Cuda> {
              Tile::shared_bytes(a.head_dim) <= exec.cuda_device_prop().sharedMemPerBlockOptin;
     };
     if (fits(std::integral_constant<int, 64>{}))
-      launch<Contract, 64>(exec, a, choice.apart);
+      launch<Contract, 64>(exec, a, choice);
     else if (fits(std::integral_constant<int, 16>{}))
-      launch<Contract, 16>(exec, a, choice.apart);
+      launch<Contract, 16>(exec, a, choice);
     else if (fits(std::integral_constant<int, 8>{}))
-      launch<Contract, 8>(exec, a, choice.apart);
+      launch<Contract, 8>(exec, a, choice);
     else if (fits(std::integral_constant<int, 4>{}))
-      launch<Contract, 4>(exec, a, choice.apart);
+      launch<Contract, 4>(exec, a, choice);
     else
-      throw error("attention", "contract", "a block whose scores fit into the device's shared memory", Contract::name());
+      throw error("attention", "contract", "a block whose scores fit into the device's shared memory",
+                  Contract::name());
   }
 
   template <class Contract, int Rows, class Scalar, class K, class V>
-  static void launch(const Kokkos::Cuda& exec, cuda::attn::Arguments<Scalar, K, V> a, bool apart) {
+  static void launch(const Kokkos::Cuda& exec, cuda::attn::Arguments<Scalar, K, V> a, const Choice& choice) {
     using namespace cuda::attn;
-    using Tile = Tile<Contract, Scalar, K, V, Rows>;
+    using Shape = Tile<Contract, Scalar, K, V, Rows>;
+    const bool apart = choice.apart;
     const std::int64_t splits = tree::leaf_count(a.capacity, Contract::split);
     a.value_spread = row_spread(a.v, a.value_dim);
     a.tile_heads = std::min(a.group, Rows);
     a.head_tiles = (a.group + Rows - 1) / Rows;
-    a.tile_tokens = a.group < Rows ? Rows / a.group : 1;
+    a.tile_tokens = std::min(std::max(1, Rows / a.group), choice.tokens);
     a.splits = apart ? static_cast<int>(splits) : 0;
 
     const std::int64_t token_tiles = tree::leaf_count(a.tokens, a.tile_tokens);
@@ -152,7 +163,7 @@ struct AttentionKernels<Kokkos::Cuda> {
     // Blocks, and workspace, for tile_tokens tokens.
     const std::int64_t blocks = std::int64_t{a.head_tiles} * a.kv_heads * (apart ? splits : 1);
     const std::int64_t partials = apart ? a.tile_tokens * heads * splits * (a.value_dim + 2)
-                                        : (splits > 1 ? blocks * Tile::group * Tile::outputs : 0);
+                                        : (splits > 1 ? blocks * Shape::group * Shape::outputs : 0);
     const std::int64_t bytes = partials * static_cast<std::int64_t>(sizeof(Scalar));
     const std::int64_t most =
         std::max<std::int64_t>(1, std::min(workspace_bytes / std::max<std::int64_t>(1, bytes), 0x7fffffff / blocks));
@@ -167,7 +178,7 @@ struct AttentionKernels<Kokkos::Cuda> {
       a.tiles = here * a.head_tiles;
       a.first_token = first * a.tile_tokens;
       cuda::launch("Invar::attention", exec,
-                   {dim3(static_cast<unsigned>(here * blocks)), dim3(Tile::threads), Tile::shared_bytes(a.head_dim)},
+                   {dim3(static_cast<unsigned>(here * blocks)), dim3(Shape::threads), Shape::shared_bytes(a.head_dim)},
                    Kernel<Contract, Scalar, K, V, Rows>{a});
       if (apart) {
         const std::int64_t tokens = std::min<std::int64_t>(a.tokens - a.first_token, here * a.tile_tokens);

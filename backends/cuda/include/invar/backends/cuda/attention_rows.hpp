@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace invar::cuda::attn {
 
@@ -93,9 +94,9 @@ struct RowStates {
   __device__ __forceinline__ Scalar& value(RowValue name, int row) const { return values[name * Shape::rows + row]; }
   __device__ __forceinline__ Scalar& value(HandedValue name, int row) const { return handed[name * Shape::rows + row]; }
 
-  /// Steps 2 and 3 for a block of which the first `seen` positions count; nothing where seen <= 0. The whole warp calls,
-  /// row_lanes lanes for each row: lane i of them has positions i mod 8 of every row_lanes / 8-th 32 of the block, so
-  /// that a class's chains are its own.
+  /// Steps 2 and 3 for a block of which the first `seen` positions count; nothing where seen <= 0. The whole warp
+  /// calls, row_lanes lanes for each row: lane i of them has positions i mod 8 of every row_lanes / 8-th 32 of the
+  /// block, so that a class's chains are its own.
   __device__ __forceinline__ void step(int row, int seen, Scalar scale, bool first_of_split) const {
     constexpr int apart = Shape::row_lanes / 8;
     constexpr int mine = (parts + apart - 1) / apart;

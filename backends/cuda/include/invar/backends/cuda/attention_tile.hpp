@@ -49,7 +49,7 @@ struct Tile {
   static constexpr int panel = smaller(block, 128);  // positions whose scores are computed at a time
 
   // Scores: rows × positions of a panel.
-  static constexpr int scores = larger(1, Rows * panel / group);
+  static constexpr int scores = larger(1, Rows* panel / group);
   static constexpr int positions = scores >= 16 ? 4 : scores >= 8 ? 2 : 1;
   using ScoreGrid = Grid<Rows, panel, scores / positions, positions, 32 / positions, group>;
 
@@ -102,8 +102,7 @@ struct Tile {
   static constexpr int scores_at = value_offsets_at + 2 * panel * 8;
   static constexpr int classes_at = scores_at + 2 * Rows * score_pitch * static_cast<int>(sizeof(Scalar));
   static constexpr int row_values_at = classes_at + Rows * classes * static_cast<int>(sizeof(Scalar));
-  static constexpr int queries_at =
-      row_values_at + (Rows * row_values + 3) / 4 * 4 * static_cast<int>(sizeof(Scalar));
+  static constexpr int queries_at = row_values_at + (Rows * row_values + 3) / 4 * 4 * static_cast<int>(sizeof(Scalar));
   static std::size_t shared_bytes(int head_dim) {
     return queries_at + static_cast<std::size_t>(query_size(head_dim)) * sizeof(Scalar);
   }

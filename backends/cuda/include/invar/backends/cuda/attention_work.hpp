@@ -16,11 +16,11 @@ template <class Scalar, class K, class V>
 struct Work {
   const Arguments<Scalar, K, V>& a;
   Part part;
-  std::int64_t token;               ///< the first
-  int kv_head, first_head, heads;   ///< query heads first_head … first_head + heads − 1 of the KV head's group
-  int split;                        ///< the only one that the block takes, where the splits are apart
+  std::int64_t token;              ///< the first
+  int kv_head, first_head, heads;  ///< query heads first_head … first_head + heads − 1 of the KV head's group
+  int split;                       ///< the only one that the block takes, where the splits are apart
   int tokens, rows;
-  int begin, end;                   ///< positions
+  int begin, end;  ///< positions
 
   __device__ __forceinline__ Work(const Arguments<Scalar, K, V>& a, const Part& part, std::int64_t token, int kv_head,
                                   int first_head, int heads, int split, int split_size)

@@ -11,12 +11,45 @@
 
 namespace invar::cuda {
 
-/// A thread's vectors of one operand: those of its lanes in one leaf, in ascending order.
+/// A thread's vectors of one operand, in registers: those of its lanes in one leaf, in ascending order.
 template <class Operand, int V, int Count>
 struct Held {
   using value_type = typename Operand::value_type;
   static constexpr int element_bytes = Operand::element_bytes;
-  Tile<Operand, V> tile[Count];
+  Tile<Operand, V> held[Count];
+
+  KOKKOS_FORCEINLINE_FUNCTION const Tile<Operand, V>& tile(int p) const { return held[p]; }
+};
+
+/// The same in shared memory, where each thread has places of its own.
+template <class Operand, int V>
+struct HeldInShared {
+  using value_type = typename Operand::value_type;
+  using storage_type = typename Operand::storage_type;
+  static constexpr int element_bytes = Operand::element_bytes;
+  static_assert(V * sizeof(storage_type) == 16);
+  uint4* place;  ///< of the thread's first vector
+  int threads;   ///< places from one vector to the next
+
+  KOKKOS_FORCEINLINE_FUNCTION Tile<Operand, V> tile(int p) const {
+    Tile<Operand, V> tile;
+    tile.load(reinterpret_cast<const storage_type*>(place + p * threads));
+    return tile;
+  }
+  /// Starts the copy of vector p; arrive() waits for all.
+  KOKKOS_FORCEINLINE_FUNCTION void copy(int p, [[maybe_unused]] const storage_type* from) const {
+#ifdef __CUDA_ARCH__
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                     static_cast<std::uint32_t>(__cvta_generic_to_shared(place + p * threads))),
+                 "l"(from)
+                 : "memory");
+#endif
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void arrive() {
+#ifdef __CUDA_ARCH__
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+  }
 };
 
 /// Calls body(p) for p = 0 … held − 1 with constant p.
@@ -47,9 +80,11 @@ class HeldLeaf {
     INVAR_UNROLL
     for (int v = 0; v < Group::vector; ++v) value[v] = identity;
     for_each_held<Group::passes>(held_, [&](int p) {
-      INVAR_UNROLL
-      for (int v = 0; v < Group::vector; ++v)
-        value[v] = step(value[v], first_ + p * Group::stride + v, operand.tile[p].get(v)...);
+      [&](const auto&... tile) {
+        INVAR_UNROLL
+        for (int v = 0; v < Group::vector; ++v)
+          value[v] = step(value[v], first_ + p * Group::stride + v, tile.get(v)...);
+      }(operand.tile(p)...);
     });
     return Group::join_lanes(value, join);
   }
@@ -62,8 +97,10 @@ class HeldLeaf {
 /// A row of which each warp holds one pass, and each block of a cluster an aligned subtree of them. Rows and columns
 /// must allow vectors, see IsVectorEverywhere.
 ///
-/// \tparam Group  the LeafGroup of the contract and the narrowest element
-template <class Group>
+/// \tparam Group     the LeafGroup of the contract and the narrowest element
+/// \tparam InShared  where the row is held: shared memory leaves registers for more warps, and so for more rows at a
+/// time
+template <class Group, bool InShared>
 class HeldLine {
  public:
   static constexpr int vector = Group::vector;
@@ -76,14 +113,15 @@ class HeldLine {
 
   /// Bytes of shared memory: the mail's, and two sets, so that one may be filled while slower warps still read the
   /// other.
-  static constexpr std::size_t shared_bytes(std::size_t value_bytes) {
-    return ClusterMail::shared_bytes + 2 * set_size * value_bytes;
+  static constexpr std::size_t shared_bytes(std::size_t value_bytes, std::size_t threads) {
+    return sets_bytes(value_bytes) + (InShared ? Group::passes * threads * sizeof(uint4) : 0);
   }
 
-  KOKKOS_FUNCTION HeldLine(std::int64_t columns, int leaf, const Cluster& cluster, char* shared)
+  KOKKOS_FUNCTION HeldLine(std::int64_t columns, int leaf, const Cluster& cluster, char* shared, int value_bytes)
       : cluster_(cluster),
         mail_(shared, cluster.size()),
         shared_(shared + ClusterMail::shared_bytes),
+        places_(reinterpret_cast<uint4*>(shared + sets_bytes(value_bytes))),
         columns_(columns) {
     const int leaves = static_cast<int>(tree::leaf_count(columns, leaf));
     passes_ = (leaves + Group::groups - 1) / Group::groups;
@@ -100,13 +138,20 @@ class HeldLine {
   KOKKOS_FUNCTION std::int64_t columns() const { return columns_; }
 
   template <class Operand>
-  KOKKOS_FORCEINLINE_FUNCTION Held<Operand, vector, Group::passes> hold(std::int64_t row,
-                                                                        const Operand& operand) const {
-    Held<Operand, vector, Group::passes> held;
-    INVAR_UNROLL
-    for (int p = 0; p < Group::passes; ++p)
-      if (p < held_) held.tile[p].load(operand, row, first_ + p * Group::stride);
-    return held;
+  KOKKOS_FORCEINLINE_FUNCTION auto hold(std::int64_t row, const Operand& operand) const {
+    if constexpr (InShared) {
+      const HeldInShared<Operand, vector> held{places_ + thread_in_block(), cluster_.warps() * warp_size};
+      for_each_held<Group::passes>(held_,
+                                   [&](int p) { held.copy(p, operand.address(row, first_ + p * Group::stride)); });
+      held.arrive();
+      return held;
+    } else {
+      Held<Operand, vector, Group::passes> held;
+      INVAR_UNROLL
+      for (int p = 0; p < Group::passes; ++p)
+        if (p < held_) held.held[p].load(operand, row, first_ + p * Group::stride);
+      return held;
+    }
   }
 
   template <class Reduction>
@@ -125,14 +170,20 @@ class HeldLine {
   template <class F, class Out, class... Operand>
   KOKKOS_FORCEINLINE_FUNCTION void map(std::int64_t row, const F& f, const Out& out, const Operand&... operand) const {
     for_each_held<Group::passes>(held_, [&](int p) {
-      decltype(f(operand.tile[p].get(0)...)) values[vector];
-      INVAR_UNROLL
-      for (int v = 0; v < vector; ++v) values[v] = f(operand.tile[p].get(v)...);
-      store_vector<vector>(out, row, first_ + p * Group::stride, values);
+      [&](const auto&... tile) {
+        decltype(f(tile.get(0)...)) values[vector];
+        INVAR_UNROLL
+        for (int v = 0; v < vector; ++v) values[v] = f(tile.get(v)...);
+        store_vector<vector>(out, row, first_ + p * Group::stride, values);
+      }(operand.tile(p)...);
     });
   }
 
  private:
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr std::size_t sets_bytes(std::size_t value_bytes) {
+    return ClusterMail::shared_bytes + 2 * set_size * value_bytes;
+  }
+
   /// The aligned tree over the block's passes, in every thread.
   template <class Value, class Join>
   KOKKOS_FORCEINLINE_FUNCTION Value fold_block(Value* set, const Value& pass, const Join& join) const {
@@ -177,6 +228,7 @@ class HeldLine {
   Cluster cluster_;
   mutable ClusterMail mail_;
   char* shared_;
+  uint4* places_;
   std::int64_t columns_;
   int passes_;          // of the row
   std::int64_t first_;  // the thread's first column

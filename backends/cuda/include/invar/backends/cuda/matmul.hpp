@@ -6,6 +6,7 @@
 
 #include <invar/backends/cuda/launch.hpp>
 #include <invar/backends/cuda/matmul_join.hpp>
+#include <invar/backends/cuda/matmul_leaves.hpp>
 #include <invar/backends/cuda/matmul_mma.hpp>
 #include <invar/backends/cuda/matmul_operands.hpp>
 #include <invar/backends/cuda/matmul_schedule.hpp>
@@ -67,7 +68,7 @@ struct MatmulCall {
   void launch(const Kokkos::Cuda& exec, const schedule::Matmul& chosen, const MatmulOutput<Acc>& to,
               std::int64_t leaf_blocks) const {
     switch (chosen.block_m) {
-      case 4: return stream<StreamShape<1, 4>>(exec, to, leaf_blocks);
+      case 4: return leaf_blocks == 1 ? leaves(exec, to) : stream<StreamShape<1, 4>>(exec, to, leaf_blocks);
       case 8: return stream<StreamShape<2, 4>>(exec, to, leaf_blocks);
       case 16: return stream<StreamShape<4, 4>>(exec, to, leaf_blocks);
       case 32: return stream<StreamShape<4, 8>>(exec, to, leaf_blocks);
@@ -85,11 +86,25 @@ struct MatmulCall {
     }
   }
 
+  void leaves(const Kokkos::Cuda& exec, const MatmulOutput<Acc>& to) const {
+    using Kernel = MatmulLeaves<A, B>;
+    const int warps = Kernel::warps_for((k + leaf - 1) / leaf, exec.cuda_device_prop().sharedMemPerBlockOptin);
+    const std::int64_t tiles = (to.m + Kernel::M - 1) / Kernel::M * ((to.n + Kernel::N - 1) / Kernel::N);
+    cuda::launch(
+        "Invar::matmul", exec,
+        {dim3(static_cast<unsigned>(tiles)), dim3(static_cast<unsigned>(warps) * 32), Kernel::shared_bytes(warps)},
+        Kernel{a, columns<typename Kernel::Columns>(), to, k, leaf, warps});
+  }
+
+  template <class Columns>
+  Columns columns() const {
+    return {b, out.n, b.is_vector_along_k(leaf), b.is_vector_along_rows()};
+  }
+
   template <class Shape>
   void stream(const Kokkos::Cuda& exec, const MatmulOutput<Acc>& to, std::int64_t leaf_blocks) const {
     using Kernel = MatmulStream<A, B, Shape>;
-    launch_blocks(exec, Kernel{a, b, to, k, leaf, b.is_vector_along_k(leaf), b.is_vector_along_rows()}, Shape::M,
-                  Kernel::N, leaf_blocks);
+    launch_blocks(exec, Kernel{a, columns<typename Kernel::Columns>(), to, k, leaf}, Shape::M, Kernel::N, leaf_blocks);
   }
 
   template <class Shape>

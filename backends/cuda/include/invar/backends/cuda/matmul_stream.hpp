@@ -4,37 +4,29 @@
 #ifndef INVAR_BACKENDS_CUDA_MATMUL_STREAM_HPP
 #define INVAR_BACKENDS_CUDA_MATMUL_STREAM_HPP
 
-#include <invar/backends/cuda/matmul_copy.hpp>
+#include <invar/backends/cuda/matmul_columns.hpp>
 #include <invar/backends/cuda/matmul_operands.hpp>
 
 #include <cstdint>
 
 namespace invar::cuda::gemm {
 
-/// A warp computes 32 columns by LanesM·R rows; a thread R rows by LanesM columns, or more with more columns a lane.
-template <int LanesM_, int R_>
-struct StreamShape {
-  static constexpr int LanesM = LanesM_, R = R_;
-  static constexpr int C = LanesM;  ///< columns of a thread
-  static constexpr int M = LanesM * R;
-};
-
 /// The kernel. blockIdx.x is the tile, all rows of a column slab first; blockIdx.y the leaf where chains are kept,
 /// otherwise a block does all leaves.
 template <class A, class B, class Shape>
 struct MatmulStream {
   using Acc = num::accumulator_t<A>;
+  using Columns = StreamColumns<Acc, B, Shape>;
   static constexpr int warps = 4;
   static constexpr int max_threads = warps * 32;
   static constexpr int min_blocks = 2;
   static constexpr int N = warps * 32;
 
   MatmulInput<A> a;
-  MatmulInput<B> b;
+  Columns b;
   MatmulOutput<Acc> out;
   std::int64_t k;
   int leaf;
-  bool vector_k, vector_n;  ///< b may be copied by 16 bytes along k, or along n
 
   static std::size_t shared_bytes() { return warps * ring_bytes + 2 * chunk_size * sizeof(Acc); }
 
@@ -46,13 +38,11 @@ struct MatmulStream {
     const std::int64_t tiles_m = (out.m + M - 1) / M;
     const std::int64_t row0 = blockIdx.x % tiles_m * M;
     const std::int64_t column0 = blockIdx.x / tiles_m * N + warp * 32;
-    const int lane_m = lane % LanesM, lane_n = lane / LanesM;
-    const bool along_k =
-        b.k_stride == 1;  // the ring holds what memory holds contiguous: k of a column, or columns of k
+    const bool along_k = b.along_k();
 
     Acc chain[R][C], total[R][C];
-    clear(chain, Acc(0));
-    clear(total, Acc(-0.0));
+    Columns::clear(chain, Acc(0));
+    Columns::clear(total, Acc(-0.0));
 
     LeafWalk next_b(k, leaf, blockIdx.y, gridDim.y);
     LeafWalk next_a = next_b, now = next_b;
@@ -67,7 +57,7 @@ struct MatmulStream {
     const auto fetch = [&] {
       if (!next_b.done()) {
         const Step step = next_b.step(depth);
-        fetch_columns(ring + write * stage_bytes, lane, column0, along_k, next_b.at(), step.depth);
+        b.fetch(ring + write * stage_bytes, lane, column0, along_k, next_b.at(), step.depth);
         next_b.advance(step);
       }
       commit_copies();
@@ -95,17 +85,14 @@ struct MatmulStream {
       fetch();
       const Step step = now.step(depth);
       const unsigned char* const tile = ring + read * stage_bytes;
-      const Acc* const rows = chunks + chunk * chunk_size + steps_in_chunk * depth * pitch + lane_m * R;
-      if (along_k)
-        advance<true>(chain, rows, tile + lane_n * k_pitch, step.depth);
-      else
-        advance<false>(chain, rows, tile + lane_n * C * static_cast<int>(sizeof(B)), step.depth);
+      const Acc* const rows = chunks + chunk * chunk_size + steps_in_chunk * depth * pitch;
+      Columns::advance(chain, rows, tile, lane, along_k, step.depth);
       read = read + 1 == stages ? 0 : read + 1;
       ++steps_in_chunk;
       chunk_begins = step.ends_leaf || steps_in_chunk == steps;
       if (step.ends_leaf) {
         fold(total, chain);
-        clear(chain, Acc(0));
+        Columns::clear(chain, Acc(0));
       }
       now.advance(step);
     }
@@ -113,29 +100,15 @@ struct MatmulStream {
   }
 
  private:
-  static constexpr int LanesM = Shape::LanesM, R = Shape::R, C = Shape::C, M = Shape::M;
-  static constexpr int lanes_n = 32 / LanesM;
-  static constexpr int stages = 4;                                  // of a ring; all but one are on their way
-  static constexpr int depth = 128 / static_cast<int>(sizeof(B));   // positions of k in a stage
-  static constexpr int pack = 16 / static_cast<int>(sizeof(B));     // elements of a 16-byte copy
-  static constexpr int k_pitch = 128 + 16;                          // bytes from column to column where k is contiguous
-  static constexpr int n_pitch = 32 * static_cast<int>(sizeof(B));  // bytes from k to k where columns are contiguous
-  static constexpr int stage_bytes = 32 * k_pitch;                  // not less than depth·n_pitch
+  static constexpr int R = Columns::R, C = Columns::C, M = Columns::M;
+  static constexpr int stages = Columns::stages, depth = Columns::depth, pitch = Columns::pitch;
+  static constexpr int stage_bytes = Columns::stage_bytes;
   static constexpr int ring_bytes = stages * stage_bytes;
   static constexpr int steps = 4;  // stages in which a chunk of a is used
   static constexpr int chunk_depth = steps * depth;
-  static constexpr int V = 16 / static_cast<int>(sizeof(Acc));
-  static constexpr int pitch = M % 8 == 0 ? M + 4 : M;  // from k to k of a chunk; 8 by 4 lanes meet no bank twice
   static constexpr int chunk_size = chunk_depth * pitch;
-  static_assert(R % V == 0 && stages - 1 <= steps && depth * n_pitch <= stage_bytes);
+  static_assert(stages - 1 <= steps);
   static_assert(M * 32 * static_cast<int>(sizeof(Acc)) <= ring_bytes);
-
-  static __device__ void clear(Acc (&x)[R][C], Acc value) {
-#pragma unroll
-    for (int i = 0; i < R; ++i)
-#pragma unroll
-      for (int j = 0; j < C; ++j) x[i][j] = value;
-  }
 
   static __device__ void fold(Acc (&total)[R][C], const Acc (&chain)[R][C]) {
 #pragma unroll
@@ -163,137 +136,12 @@ struct MatmulStream {
     }
   }
 
-  /// Brings the warp's columns of b over one stage of k.
-  __device__ void fetch_columns(unsigned char* to, int lane, std::int64_t column0, bool along_k, std::int64_t k0,
-                                int here) const {
-    const std::int64_t columns = out.n - column0;
-    const B* const from = b.data + column0 * b.row_stride + k0 * b.k_stride;
-    if (along_k && vector_k) {
-      const int p = lane % 8 * pack, j = lane / 8;
-      const B* source = from + j * b.row_stride + p;
-      to += j * k_pitch + p * static_cast<int>(sizeof(B));
-      if (here == depth && columns >= 32) {
-#pragma unroll
-        for (int i = 0; i < 8; ++i) copy_async<16>(to + 4 * i * k_pitch, source + 4 * i * b.row_stride);
-      } else {
-        const int valid = here <= p ? 0 : (here - p < pack ? here - p : pack) * static_cast<int>(sizeof(B));
-#pragma unroll 1
-        for (int i = 0; i < 8; ++i)
-          if (j + 4 * i < columns)
-            copy_async_part<16>(to + 4 * i * k_pitch, valid > 0 ? source + 4 * i * b.row_stride : b.data, valid);
-      }
-    } else if (!along_k && vector_n) {
-      constexpr int across = 32 / pack, down = 32 / across;  // copies of one k, positions of k at a time
-      const int j = lane % across * pack, p = lane / across;
-      const B* source = from + p * b.k_stride + j;
-      to += p * n_pitch + j * static_cast<int>(sizeof(B));
-      if (here == depth && columns >= 32) {
-#pragma unroll
-        for (int i = 0; i < depth / down; ++i) copy_async<16>(to + i * down * n_pitch, source + i * down * b.k_stride);
-      } else {
-        const int valid =
-            columns <= j ? 0
-                         : (columns - j < pack ? static_cast<int>(columns) - j : pack) * static_cast<int>(sizeof(B));
-#pragma unroll 1
-        for (int i = 0; i < depth / down; ++i)
-          if (p + i * down < here)
-            copy_async_part<16>(to + i * down * n_pitch, valid > 0 ? source + i * down * b.k_stride : b.data, valid);
-      }
-    } else {
-#pragma unroll 4
-      for (int e = lane; e < 32 * depth; e += 32) {
-        const int p = along_k ? e % depth : e / 32, j = along_k ? e / depth : e % 32;
-        if (p >= here || j >= columns) continue;
-        unsigned char* const target = to + (along_k ? j * k_pitch + p * static_cast<int>(sizeof(B))
-                                                    : p * n_pitch + j * static_cast<int>(sizeof(B)));
-        const B* const source = from + j * b.row_stride + p * b.k_stride;
-        if constexpr (sizeof(B) >= 4)
-          copy_async<sizeof(B)>(target, source);
-        else
-          *reinterpret_cast<B*>(target) = *source;
-      }
-    }
-  }
-
-  /// Continues the chains over the first `here` positions of a stage.
-  template <bool AlongK>
-  static __device__ void advance(Acc (&chain)[R][C], const Acc* rows, const unsigned char* tile, int here) {
-    if constexpr (num::Ieee<Acc>) {
-      if (here == depth) {
-#pragma unroll 2
-        for (int p = 0; p < depth; p += pack)
-          advance_pack<AlongK>(chain, rows + p * pitch, tile + offset<AlongK>(p, 0));
-        return;
-      }
-    }
-#pragma unroll 1
-    for (int p = 0; p < here; ++p) {
-      Acc y[C];
-#pragma unroll
-      for (int j = 0; j < C; ++j) y[j] = widened(*reinterpret_cast<const B*>(tile + offset<AlongK>(p, j)));
-      step(chain, rows + p * pitch, y);
-    }
-  }
-
-  /// Bytes to the lane's column j at position p. Along k a lane's columns are `lanes_n` apart, so that neighbouring
-  /// lanes read neighbouring columns.
-  template <bool AlongK>
-  static constexpr __device__ int offset(int p, int j) {
-    return AlongK ? j * lanes_n * k_pitch + p * static_cast<int>(sizeof(B))
-                  : p * n_pitch + j * static_cast<int>(sizeof(B));
-  }
-
-  template <bool AlongK>
-  static __device__ void advance_pack(Acc (&chain)[R][C], const Acc* rows, const unsigned char* tile) {
-    if constexpr (AlongK) {
-      Pack<B, pack> columns[C];
-#pragma unroll
-      for (int j = 0; j < C; ++j) columns[j] = *reinterpret_cast<const Pack<B, pack>*>(tile + offset<true>(0, j));
-#pragma unroll
-      for (int p = 0; p < pack; ++p) {
-        Acc y[C];
-#pragma unroll
-        for (int j = 0; j < C; ++j) y[j] = widened(columns[j].v[p]);
-        step(chain, rows + p * pitch, y);
-      }
-    } else {
-      constexpr int W = C < pack ? C : pack;
-#pragma unroll
-      for (int p = 0; p < pack; ++p) {
-        Acc y[C];
-#pragma unroll
-        for (int g = 0; g < C / W; ++g) {
-          const auto columns = *reinterpret_cast<const Pack<B, W>*>(tile + offset<false>(p, g * W));
-#pragma unroll
-          for (int j = 0; j < W; ++j) y[g * W + j] = widened(columns.v[j]);
-        }
-        step(chain, rows + p * pitch, y);
-      }
-    }
-  }
-
-  static __device__ void step(Acc (&chain)[R][C], const Acc* rows, const Acc (&y)[C]) {
-#pragma unroll
-    for (int g = 0; g < R / V; ++g) {
-      const auto x = *reinterpret_cast<const Pack<Acc, V>*>(rows + g * V);
-#pragma unroll
-      for (int v = 0; v < V; ++v)
-#pragma unroll
-        for (int j = 0; j < C; ++j) chain[g * V + v][j] = num::fma(x.v[v], y[j], chain[g * V + v][j]);
-    }
-  }
-
   /// Through the ring, which is free now, so that the stores run along c's rows.
   __device__ void store(Acc* tile, const Acc (&total)[R][C], int lane, std::int64_t row0, std::int64_t column0,
                         bool along_k) const {
-    const int lane_m = lane % LanesM, lane_n = lane / LanesM;
     wait_copies<0>();
     __syncwarp();
-#pragma unroll
-    for (int i = 0; i < R; ++i)
-#pragma unroll
-      for (int j = 0; j < C; ++j)
-        tile[(lane_m * R + i) * 32 + (along_k ? j * lanes_n + lane_n : lane_n * C + j)] = total[i][j];
+    Columns::deposit(tile, total, lane, along_k);
     __syncwarp();
     if (column0 + lane >= out.n) return;
 #pragma unroll 1

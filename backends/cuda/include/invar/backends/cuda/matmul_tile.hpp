@@ -52,12 +52,12 @@ struct MatmulTile {
   int leaf;
   bool vector_a, vector_b;
 
-  static std::size_t shared_bytes() { return (stages * stage + M * N) * sizeof(Acc); }
+  static std::size_t shared_bytes() { return (shared_totals + stages * stage) * sizeof(Acc); }
 
   __device__ void operator()() const {
     extern __shared__ __align__(16) unsigned char matmul_shared[];
-    Acc* const ring = reinterpret_cast<Acc*>(matmul_shared);
-    Acc* const totals = ring + stages * stage;
+    Acc* const totals = reinterpret_cast<Acc*>(matmul_shared);
+    Acc* const ring = totals + shared_totals;
     const int t = static_cast<int>(threadIdx.x);
     const int warp = t / 32, lane = t % 32;
     // This order of lanes lets both halves of a warp read with one pass over the banks.
@@ -95,6 +95,7 @@ struct MatmulTile {
     Acc* current = ring;
     Acc* target = ring + (stages - 1) * stage;  // the stage that everyone has left
     bool is_first = true;
+    Vector last;
 #pragma unroll 1
     while (!now.done()) {
       const Step step = now.step(Depth);
@@ -102,8 +103,8 @@ struct MatmulTile {
       const bool fetches = !next.done();
       const Step coming = next.step(Depth);
       if (fetches) load_a.fetch(target, next.at(), coming.depth);
-      const Acc* const from_a = current + row;
-      const Acc* const from_b = current + column;
+      const Acc* from_a = current + row;
+      const Acc* from_b = current + column;
       Acc* const following = current == ring + (stages - 1) * stage ? ring : current + stage;
       const auto fetch_b = [&] {
         if (fetches) load_b.fetch(target + Depth * stride_a, next.at(), coming.depth);
@@ -115,14 +116,21 @@ struct MatmulTile {
         read(x[0], y[0], following + row, following + column);
       };
       if (num::Ieee<Acc> && step.depth == Depth) {
+        // Not unrolled in one piece, for the instruction cache's sake.
+#pragma unroll 1
+        for (int p0 = 0; p0 < Depth; p0 += unrolled) {
+          const bool is_last = p0 + unrolled == Depth;
 #pragma unroll
-        for (int p = 0; p < Depth; ++p) {
-          if (p == Depth / 2) fetch_b();
-          if (p + 1 < Depth)
-            read(x[(p + 1) % 2], y[(p + 1) % 2], from_a + (p + 1) * stride_a, from_b + (p + 1) * stride_b);
-          else
-            follow();
-          multiply(chain, x[p % 2], y[p % 2]);
+          for (int p = 0; p < unrolled; ++p) {
+            if (p == unrolled / 2 && is_last) fetch_b();
+            if (p + 1 < unrolled || !is_last)
+              read(x[(p + 1) % 2], y[(p + 1) % 2], from_a + (p + 1) * stride_a, from_b + (p + 1) * stride_b);
+            else
+              follow();
+            multiply(chain, x[p % 2], y[p % 2]);
+          }
+          from_a += unrolled * stride_a;
+          from_b += unrolled * stride_b;
         }
       } else {
         fetch_b();
@@ -139,7 +147,7 @@ struct MatmulTile {
         next.advance(coming);
       }
       if (step.ends_leaf) {
-        fold(totals + t * V, chain, is_first);
+        fold(totals + t * V, last, chain, is_first);
         is_first = false;
         clear(chain);
       }
@@ -147,18 +155,27 @@ struct MatmulTile {
       current = following;
     }
     __syncthreads();
+    *reinterpret_cast<Vector*>(totals + shared_totals + t * V) = last;
+    __syncthreads();
     store(totals, tile);
   }
 
  private:
   static constexpr int RM = Shape::RM, RN = Shape::RN, M = Shape::M, N = Shape::N;
-  static constexpr int Depth = 8;                               // positions of k in a stage
-  static constexpr int stages = 4;                              // all but one are on their way
+  // Operands to be widened are held in registers, and symbols are not for speed: shallow stages are enough.
+  static constexpr bool is_deep = num::Ieee<Acc> && sizeof(A) == sizeof(Acc) && sizeof(B) == sizeof(Acc);
+  static constexpr int Depth = is_deep ? 16 : 8;                // positions of k in a stage
+  static constexpr int stages = is_deep ? 3 : 4;                // all but one are on their way
+  static constexpr int unrolled = 8;                            // positions of k in a row
   static constexpr int V = 16 / static_cast<int>(sizeof(Acc));  // elements of a 16-byte access
   static constexpr int stride_a = M + V, stride_b = N + V;
   static constexpr int stage = Depth * (stride_a + stride_b);
   using Vector = Pack<Acc, V>;
-  static_assert(Depth % 2 == 0 && stages > 2);
+  // A thread's last vector of totals stays in registers, so that one more block fits; in the end it joins the others,
+  // where the ring was.
+  static constexpr int vectors = RM * RN / V;
+  static constexpr int shared_totals = (vectors - 1) * Shape::threads * V;
+  static_assert(unrolled % 2 == 0 && Depth % unrolled == 0 && stages > 2 && stages * stage >= Shape::threads * V);
 
   static __device__ void clear(Acc (&chain)[RM][RN]) {
 #pragma unroll
@@ -190,22 +207,20 @@ struct MatmulTile {
   }
 
   /// Adds the leaf to the thread's totals, which it alone touches: vector q is `max_threads` vectors after q − 1.
-  static __device__ void fold(Acc* total, const Acc (&chain)[RM][RN], bool first) {
+  static __device__ void fold(Acc* total, Vector& last, const Acc (&chain)[RM][RN], bool first) {
 #pragma unroll
-    for (int i = 0; i < RM; ++i)
+    for (int q = 0; q < vectors; ++q) {
+      Vector& sum = q + 1 == vectors ? last : *reinterpret_cast<Vector*>(total + q * max_threads * V);
+      Vector value;
 #pragma unroll
-      for (int g = 0; g < RN / V; ++g) {
-        Vector& sum = *reinterpret_cast<Vector*>(total + (i * (RN / V) + g) * max_threads * V);
-        Vector value;
+      for (int v = 0; v < V; ++v) value.v[v] = chain[q / (RN / V)][q % (RN / V) * V + v];
+      if (!first) {  // −0 + chain is the chain
+        const Vector before = sum;
 #pragma unroll
-        for (int v = 0; v < V; ++v) value.v[v] = chain[i][g * V + v];
-        if (!first) {  // −0 + chain is the chain
-          const Vector before = sum;
-#pragma unroll
-          for (int v = 0; v < V; ++v) value.v[v] = num::add(before.v[v], value.v[v]);
-        }
-        sum = value;
+        for (int v = 0; v < V; ++v) value.v[v] = num::add(before.v[v], value.v[v]);
       }
+      sum = value;
+    }
   }
 
   /// Where fold() left the total of the tile's element (i, j).

@@ -17,6 +17,9 @@
 
 namespace invar::cuda {
 
+/// Blocks that a grid may have along x.
+inline constexpr std::int64_t max_blocks = 2147483647;
+
 /// Blocks that may share a row through a cluster on this device.
 inline int clipped_cluster(const Kokkos::Cuda& exec, int wanted) {
   const int most = exec.cuda_device_prop().major >= 9 ? 16 : 1;
@@ -55,13 +58,13 @@ struct BlockRows {
 };
 
 /// Rows to blocks or clusters whose warps hold a pass each.
-template <class Body>
+template <class Body, bool InShared>
 struct HeldRows {
   using Group = LeafGroup<typename Body::contract, Body::element_bytes>;
-  using Line = HeldLine<Group>;
+  using Line = HeldLine<Group, InShared>;
   static constexpr int max_threads = Line::max_warps * warp_size;
-  // A row alone leaves registers for twice as many warps as a row with its weights.
-  static constexpr int min_blocks = Body::held_operands == 1 ? 2 : 1;
+  // A row alone leaves registers for twice as many warps as a row with its weights; in shared memory, for three times.
+  static constexpr int min_blocks = InShared ? 3 : Body::held_operands == 1 ? 2 : 1;
   Body body;
   std::int64_t columns;
   int cluster;
@@ -69,7 +72,7 @@ struct HeldRows {
   __device__ void operator()() const {
     extern __shared__ __align__(16) char shared[];
     const std::int64_t row = blockIdx.x / static_cast<unsigned>(cluster);
-    body(row, Line(columns, Body::contract::leaf, Cluster(cluster), shared));
+    body(row, Line(columns, Body::contract::leaf, Cluster(cluster), shared, Body::value_bytes));
   }
 
   static std::int64_t passes(std::int64_t columns) {
@@ -157,20 +160,10 @@ struct RowKernels<Kokkos::Cuda> {
   static void map(const char* label, const Kokkos::Cuda& exec, const RowShape& shape, const schedule::Rows& chosen,
                   const Body& body) {
     using namespace cuda;
-    using Held = HeldRows<Body>;
-    if (chosen.holds_row && Held::can_hold(exec, body, shape.columns)) {
-      const std::int64_t passes = Held::passes(shape.columns);
-      std::int64_t warps = std::min<std::int64_t>(passes, Held::Line::max_warps);
-      // Few long rows are spread over more blocks than they need.
-      if (passes > warps &&
-          shape.rows * Held::Line::max_cluster <= schedule::Backend<Kokkos::Cuda>::multiprocessors(exec))
-        warps = std::min<std::int64_t>(leaf_count(passes, Held::Line::max_cluster), Held::Line::max_warps);
-      const int cluster = static_cast<int>(leaf_count(passes, warps));
-      return launch(label, exec,
-                    {dim3(static_cast<unsigned>(shape.rows * cluster)), dim3(static_cast<unsigned>(warps * warp_size)),
-                     Held::Line::shared_bytes(Body::value_bytes), cluster},
-                    Held{body, shape.columns, cluster});
-    }
+    using Held = HeldRows<Body, false>;
+    if (chosen.holds_row && shape.rows <= max_blocks / Held::Line::max_cluster &&
+        Held::can_hold(exec, body, shape.columns))
+      return hold(label, exec, shape, body);
     share(label, exec, shape, chosen, body);
   }
 
@@ -200,6 +193,34 @@ struct RowKernels<Kokkos::Cuda> {
   }
 
  private:
+  /// A pass of leaves to each warp.
+  template <class Body>
+  static void hold(const char* label, const Kokkos::Cuda& exec, const RowShape& shape, const Body& body) {
+    using Registers = cuda::HeldRows<Body, false>;
+    constexpr int max_warps = Registers::Line::max_warps;
+    constexpr int max_cluster = Registers::Line::max_cluster;
+    const std::int64_t passes = Registers::passes(shape.columns);
+    if (passes <= max_warps) return hold<Registers>(label, exec, shape, passes, body);
+    // Few long rows are spread over more blocks than they need.
+    if (shape.rows * max_cluster <= schedule::Backend<Kokkos::Cuda>::multiprocessors(exec))
+      return hold<Registers>(label, exec, shape, std::min<std::int64_t>(leaf_count(passes, max_cluster), max_warps),
+                             body);
+    if constexpr (Body::held_operands == 1 && Registers::Group::vector * Body::element_bytes == 16)
+      hold<cuda::HeldRows<Body, true>>(label, exec, shape, max_warps, body);
+    else
+      hold<Registers>(label, exec, shape, max_warps, body);
+  }
+  template <class Kernel, class Body>
+  static void hold(const char* label, const Kokkos::Cuda& exec, const RowShape& shape, std::int64_t warps,
+                   const Body& body) {
+    const int cluster = static_cast<int>(leaf_count(Kernel::passes(shape.columns), warps));
+    const auto threads = static_cast<unsigned>(warps * cuda::warp_size);
+    cuda::launch(label, exec,
+                 {dim3(static_cast<unsigned>(shape.rows * cluster)), dim3(threads),
+                  Kernel::Line::shared_bytes(Body::value_bytes, threads), cluster},
+                 Kernel{body, shape.columns, cluster});
+  }
+
   template <class Body>
   static void share(const char* label, const Kokkos::Cuda& exec, const RowShape& shape, const schedule::Rows& asked,
                     const Body& body) {
@@ -207,13 +228,12 @@ struct RowKernels<Kokkos::Cuda> {
     const schedule::Rows& chosen = asked.holds_row ? schedule::RowsSchedules<Kokkos::Cuda>::choose_shared(
                                                          exec, shape.rows, leaf_count(shape.columns, shape.leaf))
                                                    : asked;
-    // A grid has at most 2^31 − 1 blocks along x.
-    if (chosen.team_size <= warp_size) {
+    const int cluster = clipped_cluster(exec, chosen.teams_per_row > 16 ? 8 : chosen.teams_per_row);
+    if (chosen.team_size <= warp_size || shape.rows > max_blocks / cluster) {
       const std::int64_t blocks = leaf_count(shape.rows, WarpRows<Body>::max_threads / warp_size);
       return launch(label, exec, {dim3(static_cast<unsigned>(blocks)), dim3(WarpRows<Body>::max_threads)},
                     WarpRows<Body>{body, shape.rows, shape.columns});
     }
-    const int cluster = clipped_cluster(exec, chosen.teams_per_row > 16 ? 8 : chosen.teams_per_row);
     const int nodes = nodes_for(leaf_count(shape.columns, shape.leaf));
     launch(label, exec,
            {dim3(static_cast<unsigned>(shape.rows * cluster)), dim3(static_cast<unsigned>(chosen.team_size)),

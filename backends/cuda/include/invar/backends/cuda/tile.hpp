@@ -133,8 +133,9 @@ class Tile {
   }
   /// Columns i … i + V − 1 of a row for which is_vector holds.
   KOKKOS_FORCEINLINE_FUNCTION void load(const Operand& operand, std::int64_t row, std::int64_t i) {
-    pack_.load(operand.address(row, i));
+    load(operand.address(row, i));
   }
+  KOKKOS_FORCEINLINE_FUNCTION void load(const storage_type* address) { pack_.load(address); }
   KOKKOS_FORCEINLINE_FUNCTION typename Operand::value_type get(int v) const { return num::widen(pack_.get(v)); }
 
  private:
