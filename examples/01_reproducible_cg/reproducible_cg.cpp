@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// \file
-/// Conjugate gradients for the 3-D Poisson equation, whose residual history has the same bits at every thread count.
+/// Conjugate gradients for the 3-D Poisson equation, whose residual history has the same bits at every thread count
+/// and, where Kokkos has one, on the GPU.
 ///
-/// Of the solver's operations only the two inner products depend on the number of threads. Here they come from
-/// invar::dot; the same solver with Kokkos::parallel_reduce runs beside it.
+/// Of the solver's operations only the two inner products depend on who computes them. Here they come from invar::dot;
+/// the same solver with Kokkos::parallel_reduce runs beside it.
 
 #include <invar/op/dot.hpp>
 
@@ -21,17 +22,24 @@
 
 namespace {
 
-using Exec = Kokkos::DefaultExecutionSpace;
+using HostExec = Kokkos::DefaultHostExecutionSpace;
+using DeviceExec = Kokkos::DefaultExecutionSpace;  // the GPU where Kokkos has one, else the host
+
+template <class Exec>
 using Vector = Kokkos::View<double*, Exec>;
 
 struct InvarDot {
   static constexpr const char* name = "invar::dot";
-  static double dot(const Exec& exec, const Vector& x, const Vector& y) { return invar::dot(exec, x, y); }
+  template <class Exec>
+  static double dot(const Exec& exec, const Vector<Exec>& x, const Vector<Exec>& y) {
+    return invar::dot(exec, x, y);
+  }
 };
 
 struct KokkosDot {
   static constexpr const char* name = "Kokkos::parallel_reduce";
-  static double dot(const Exec& exec, const Vector& x, const Vector& y) {
+  template <class Exec>
+  static double dot(const Exec& exec, const Vector<Exec>& x, const Vector<Exec>& y) {
     double sum = 0;
     Kokkos::parallel_reduce(
         "dot", Kokkos::RangePolicy<Exec>(exec, 0, x.extent(0)),
@@ -41,7 +49,8 @@ struct KokkosDot {
 };
 
 /// y = A·x for the seven-point Laplacian on an n×n×n grid with zero boundary values.
-void apply_laplacian(const Exec& exec, const Vector& y, const Vector& x, int n) {
+template <class Exec>
+void apply_laplacian(const Exec& exec, const Vector<Exec>& y, const Vector<Exec>& x, int n) {
   Kokkos::parallel_for(
       "laplacian", Kokkos::RangePolicy<Exec>(exec, 0, n * n * n), KOKKOS_LAMBDA(int cell) {
         const int i = cell / (n * n);
@@ -59,24 +68,25 @@ void apply_laplacian(const Exec& exec, const Vector& y, const Vector& x, int n) 
 }
 
 /// y = a·x + y, each element with one rounding.
-void axpy(const Exec& exec, double a, const Vector& x, const Vector& y) {
+template <class Exec>
+void axpy(const Exec& exec, double a, const Vector<Exec>& x, const Vector<Exec>& y) {
   Kokkos::parallel_for(
       "axpy", Kokkos::RangePolicy<Exec>(exec, 0, x.extent(0)),
       KOKKOS_LAMBDA(int i) { y(i) = Kokkos::fma(a, x(i), y(i)); });
 }
 
 /// Solves A·x = b for a right-hand side that varies from cell to cell, and returns |r|² after each iteration.
-template <class Dot>
+template <class Dot, class Exec>
 std::vector<double> solve(const Exec& exec, int n, int iterations) {
   const int cells = n * n * n;
-  const Vector x(Kokkos::view_alloc(exec, "x"), cells);
-  const Vector r(Kokkos::view_alloc(exec, "r"), cells);
-  const Vector p(Kokkos::view_alloc(exec, "p"), cells);
-  const Vector ap(Kokkos::view_alloc(exec, "Ap"), cells);
+  const Vector<Exec> x(Kokkos::view_alloc(exec, "x"), cells);
+  const Vector<Exec> r(Kokkos::view_alloc(exec, "r"), cells);
+  const Vector<Exec> p(Kokkos::view_alloc(exec, "p"), cells);
+  const Vector<Exec> ap(Kokkos::view_alloc(exec, "Ap"), cells);
   Kokkos::parallel_for(
       "right-hand side", Kokkos::RangePolicy<Exec>(exec, 0, cells), KOKKOS_LAMBDA(int i) {
         const auto mixed = static_cast<std::uint32_t>(i) * 2654435761u;
-        r(i) = p(i) = static_cast<double>(mixed) * 0x1p-32 - 0.5;
+        r(i) = p(i) = static_cast<double>(mixed) * 0x1p-32 - 0.5;  // exact, so a compiler may contract it
       });
 
   std::vector<double> history;
@@ -105,52 +115,66 @@ int first_difference(const std::vector<double>& a, const std::vector<double>& b)
   return a.size() == b.size() ? -1 : static_cast<int>(std::min(a.size(), b.size()));
 }
 
-/// One run of the solver.
-struct Run {
+/// The residuals of one run of the solver.
+struct History {
   std::string label;
-  Exec exec;
+  std::vector<double> residuals;
 };
 
-/// An instance for each thread count where the execution space has threads; the default instance, three times,
-/// elsewhere.
-std::vector<Run> runs() {
+/// A run for each thread count where the host has threads; three runs elsewhere.
+template <class Dot>
+void run_on_host(std::vector<History>& histories, int n, int iterations) {
+  const auto run = [&](const std::string& label, const HostExec& exec) {
+    histories.push_back({label, solve<Dot>(exec, n, iterations)});
+  };
 #ifdef KOKKOS_ENABLE_OPENMP
-  if constexpr (std::is_same_v<Exec, Kokkos::OpenMP>)
-    return {{"1 thread", Exec(1)}, {"2 threads", Exec(2)}, {"3 threads", Exec(3)}, {"7 threads", Exec(7)}};
+  if constexpr (std::is_same_v<HostExec, Kokkos::OpenMP>)
+    for (const int threads : {1, 2, 3, 7})
+      run(std::to_string(threads) + (threads == 1 ? " thread" : " threads"), HostExec(threads));
+  else
 #endif
-  return {{"run 1", Exec()}, {"run 2", Exec()}, {"run 3", Exec()}};
+    for (const int i : {1, 2, 3}) run("run " + std::to_string(i), HostExec());
 }
 
-/// Solves once per run, prints the history, and returns whether all histories have the same bits.
+/// Runs on the default instance of the GPU and on two others, each with a stream of its own.
+template <class Dot>
+void run_on_device(std::vector<History>& histories, int n, int iterations) {
+  histories.push_back({DeviceExec::name(), solve<Dot>(DeviceExec(), n, iterations)});
+  const auto instances = Kokkos::Experimental::partition_space(DeviceExec(), 1, 1);
+  for (const DeviceExec& exec : instances)
+    histories.push_back({std::string(DeviceExec::name()) + " stream " + std::to_string(&exec - instances.data() + 1),
+                         solve<Dot>(exec, n, iterations)});
+}
+
+/// Solves in all ways that there are, prints the histories, and returns whether all have the same bits.
 template <class Dot>
 bool show(int n, std::size_t iterations) {
-  std::vector<std::string> labels;
-  std::vector<std::vector<double>> histories;
-  for (const Run& run : runs()) {
-    labels.push_back(run.label);
-    histories.push_back(solve<Dot>(run.exec, n, static_cast<int>(iterations)));
-  }
+  std::vector<History> histories;
+  run_on_host<Dot>(histories, n, static_cast<int>(iterations));
+  if constexpr (!std::is_same_v<DeviceExec, HostExec>) run_on_device<Dot>(histories, n, static_cast<int>(iterations));
   std::printf("\n|r|^2 with %s, bit patterns\n%10s", Dot::name, "iteration");
-  for (const std::string& label : labels) std::printf("  %16s", label.c_str());
+  for (const History& history : histories) std::printf("  %16s", history.label.c_str());
   std::printf("\n");
   for (const std::size_t i : std::initializer_list<std::size_t>{0, 1, 2, 5, 10, 20, 50, 100, iterations - 1}) {
     std::printf("%10zu", i + 1);
-    for (const auto& history : histories)
-      if (i < history.size())
-        std::printf("  %016llx", static_cast<unsigned long long>(std::bit_cast<std::uint64_t>(history[i])));
+    for (const History& history : histories)
+      if (i < history.residuals.size())
+        std::printf("  %016llx", static_cast<unsigned long long>(std::bit_cast<std::uint64_t>(history.residuals[i])));
       else
         std::printf("  %16s", "solved");  // the residual is exactly zero
     std::printf("\n");
   }
   bool equal = true;
+  const History& first = histories.front();
   for (std::size_t run = 1; run < histories.size(); ++run) {
-    const int at = first_difference(histories[0], histories[run]);
+    const History& history = histories[run];
+    const int at = first_difference(first.residuals, history.residuals);
     equal = equal && at < 0;
     if (at < 0)
-      std::printf("%s: all %zu residuals have the bits of the run with %s\n", labels[run].c_str(), histories[0].size(),
-                  labels[0].c_str());
+      std::printf("%s: all %zu residuals have the bits of the run with %s\n", history.label.c_str(),
+                  first.residuals.size(), first.label.c_str());
     else
-      std::printf("%s: differs from the run with %s from iteration %d on\n", labels[run].c_str(), labels[0].c_str(),
+      std::printf("%s: differs from the run with %s from iteration %d on\n", history.label.c_str(), first.label.c_str(),
                   at + 1);
   }
   return equal;
@@ -171,11 +195,12 @@ int main(int argc, char* argv[]) {
     return 2;
   }
   constexpr std::size_t iterations = 150;
-  std::printf("Conjugate gradients, 3-D Poisson, %d x %d x %d cells, %zu iterations, %s\n", n, n, n, iterations,
-              Exec::name());
+  constexpr bool on_gpu = !std::is_same_v<DeviceExec, HostExec>;
+  std::printf("Conjugate gradients, 3-D Poisson, %d x %d x %d cells, %zu iterations, %s%s%s\n", n, n, n, iterations,
+              HostExec::name(), on_gpu ? " and " : "", on_gpu ? DeviceExec::name() : "");
   const bool invar_equal = show<InvarDot>(n, iterations);
   const bool kokkos_equal = show<KokkosDot>(n, iterations);
-  std::printf("\nSame bits at every thread count: %s %s, %s %s\n", InvarDot::name, invar_equal ? "yes" : "NO",
-              KokkosDot::name, kokkos_equal ? "yes (this time)" : "no");
+  std::printf("\nSame bits at every thread count%s: %s %s, %s %s\n", on_gpu ? " and on the GPU" : "", InvarDot::name,
+              invar_equal ? "yes" : "NO", KokkosDot::name, kokkos_equal ? "yes (this time)" : "no");
   return invar_equal ? 0 : 1;
 }

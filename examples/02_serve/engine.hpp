@@ -32,24 +32,43 @@ struct Prediction {
 /// Which order the sums have: see InvariantKernels and VariantKernels.
 enum class KernelKind { invariant, variant };
 
-/// What weights, activations and the cache are kept in: with bf16 every result is rounded to it, as servers usually run a
-/// model. Sums are float in both, and so are the logits.
+/// What weights, activations and the cache are kept in: with bf16 every result is rounded to it, as servers usually run
+/// a model. Sums are float in both, and so are the logits.
 enum class Precision { f32, bf16 };
+
+/// Where everything is computed: see device.hpp.
+enum class Device { cpu, cuda };
+
+/// What an engine is made for.
+struct EngineOptions {
+  KernelKind kernels = KernelKind::invariant;
+  Precision precision = Precision::f32;
+  Device device = Device::cpu;
+  bool graph = true;  ///< on a GPU, record a decode step once and replay it; no bit depends on it
+};
+
+/// The shape of a KV cache.
+struct CacheShape {
+  std::size_t pages;
+  std::size_t page_size;       ///< positions in a page
+  std::size_t sequence_pages;  ///< that one sequence can have
+};
 
 class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// Forgets the cache and lays it out as `pages` pages of `page_size` positions. Comes before the first step.
-  virtual void set_cache(std::size_t pages, std::size_t page_size) = 0;
+  /// Forgets the cache and lays it out anew. Comes before the first step.
+  virtual void set_cache(const CacheShape& shape) = 0;
 
   /// Computes all slices in one batch; returns a prediction for each slice that wants one, in their order.
   virtual std::vector<Prediction> step(std::span<const Slice> slices) = 0;
 };
 
-/// An engine with its own copy of the weights; nothing refers to the file later. Kokkos must be initialized.
+/// An engine with its own copy of the weights; nothing refers to the file later. Kokkos must be initialized. Throws
+/// std::runtime_error where the device cannot be used.
 std::unique_ptr<Engine> make_engine(const gguf::File& file, const ModelConfig& config, const ModelTensors& tensors,
-                                    KernelKind kernels, Precision precision);
+                                    const EngineOptions& options);
 
 }  // namespace serve
 

@@ -3,39 +3,32 @@
 /// Serves a language model to many requests at once, and shows that each gets the bits it gets alone.
 
 #include "chat.hpp"
+#include "comparison.hpp"
 #include "default_model.hpp"
+#include "device.hpp"
 #include "engine.hpp"
 #include "gguf.hpp"
 #include "model_config.hpp"
 #include "options.hpp"
 #include "prompts.hpp"
 #include "report.hpp"
-#include "scheduler.hpp"
+#include "runs.hpp"
 #include "tokenizer.hpp"
 #include "workload.hpp"
 
 #include <Kokkos_Core.hpp>
-#include <invar/verify/self_check.hpp>
-
-#include <unistd.h>
 
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <functional>
-#include <optional>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace {
-
-/// A line on a terminal that is written over; nothing elsewhere.
-void show_progress(const char* what, std::size_t done, std::size_t all) {
-  if (!isatty(STDERR_FILENO)) return;
-  std::fprintf(stderr, "\r%s: %zu of %zu%s", what, done, all, done == all ? "\n" : "");
-  std::fflush(stderr);
-}
 
 /// A model file and what was read from it.
 struct Model {
@@ -60,54 +53,95 @@ struct Model {
   serve::Chat chat;
 };
 
+std::unique_ptr<serve::Engine> make_engine(const Model& model, const serve::Options& options, serve::Device device,
+                                           bool graph) {
+  serve::EngineOptions wanted;
+  wanted.kernels = options.kernels == "variant" ? serve::KernelKind::variant : serve::KernelKind::invariant;
+  wanted.precision = options.precision == "bf16" ? serve::Precision::bf16 : serve::Precision::f32;
+  wanted.device = device;
+  wanted.graph = graph;
+  return serve::make_engine(model.file, model.config, model.tensors, wanted);
+}
+
+/// The kernels, as reports name them.
+std::string label(const serve::Options& options) { return options.kernels + " " + options.precision; }
+
 void print_model(const serve::ModelConfig& config, const serve::Options& options) {
   std::printf("%s: %zu layers, width %zu, %zu heads of %zu (%zu for keys and values), vocabulary %zu, %s\n",
               serve::gguf::printable(config.name).c_str(), config.layers, config.embedding, config.heads,
               config.head_size, config.kv_heads, config.vocabulary, options.precision.c_str());
 }
 
-/// The first request of each prompt, answered alone.
-std::vector<std::optional<serve::Completion>> answer_alone(serve::Engine& engine, std::size_t prompts,
-                                                           const std::vector<serve::Request>& requests,
-                                                           std::size_t max_tokens,
-                                                           const std::function<bool(serve::Token)>& ends_answer,
-                                                           serve::RunStatistics& statistics) {
-  std::vector<std::optional<serve::Completion>> by_prompt(prompts);
-  std::size_t done = 0;
-  for (const serve::Request& request : requests) {
-    std::optional<serve::Completion>& completion = by_prompt[request.prompt];
-    if (!completion) completion = serve::serve_alone(engine, request, max_tokens, ends_answer, statistics);
-    show_progress("requests answered alone", ++done, requests.size());
+/// Serves on one device, in the batch and alone, and prints what came out.
+int serve_on(serve::Device device, const Model& model, const serve::Options& options,
+             const std::vector<std::string>& questions, const serve::Job& job) {
+  const bool graph = options.graph == "on";
+  if (device == serve::Device::cuda)
+    std::printf("on %s, decode steps %s\n", serve::device_name(device).c_str(), graph ? "from graphs" : "launched");
+  const auto engine = make_engine(model, options, device, graph);
+  serve::RunStatistics in_batch, alone;
+  const std::vector<serve::Completion> batched = serve::answer_in_batch(*engine, job, in_batch);
+  const auto by_prompt = serve::answer_alone(*engine, job, alone);
+  const serve::Outcome outcome{questions, job.requests, batched, by_prompt};
+  serve::print_report(stdout, outcome, model.tokenizer, label(options), in_batch, alone);
+  // The variant kernels are here to be seen to differ.
+  return options.kernels == "variant" || serve::equal_digests(outcome) == job.requests.size() ? 0 : 1;
+}
+
+/// Serves on the CPU and on the GPU, in several ways, and compares all logits with those of the first.
+int compare_devices(const Model& model, const serve::Options& options, const serve::Job& job) {
+  std::vector<serve::DeviceRun> runs;
+  const auto alone = [&](serve::Engine& engine, const std::string& device, const char* steps) {
+    serve::DeviceRun run{device, "alone", steps, {}, {}};
+    const auto by_prompt = serve::answer_alone(engine, job, run.statistics);
+    for (const serve::Request& request : job.requests) run.completions.push_back(*by_prompt[request.prompt]);
+    runs.push_back(std::move(run));
+  };
+  const auto batched = [&](serve::Engine& engine, const std::string& device, const char* steps, std::size_t most) {
+    serve::Job wider = job;
+    wider.schedule.max_batch = most;
+    serve::DeviceRun run{device, "up to " + std::to_string(most), steps, {}, {}};
+    run.completions = serve::answer_in_batch(engine, wider, run.statistics);
+    runs.push_back(std::move(run));
+  };
+  const std::size_t usual = job.schedule.max_batch;
+  {
+    const auto engine = make_engine(model, options, serve::Device::cpu, false);
+    const std::string device = serve::device_name(serve::Device::cpu);
+    alone(*engine, device, "-");
+    batched(*engine, device, "-", usual);
   }
-  return by_prompt;
+  const std::string device = serve::device_name(serve::Device::cuda);
+  for (const bool graph : {false, true}) {
+    const auto engine = make_engine(model, options, serve::Device::cuda, graph);
+    const char* const steps = graph ? "from graphs" : "launched";
+    alone(*engine, device, steps);
+    batched(*engine, device, steps, usual);
+    if (job.requests.size() > usual) batched(*engine, device, steps, job.requests.size());
+  }
+  const bool equal = serve::print_comparison(stdout, runs, label(options), model.config.vocabulary);
+  return options.kernels == "variant" || equal ? 0 : 1;
 }
 
 int run(const serve::Options& options, const std::filesystem::path& program) {
+  const serve::Device device = options.device == "cpu" ? serve::Device::cpu : serve::Device::cuda;
+  serve::require_device(device);
+  serve::require_self_check(device);
+  if (options.device == "both") serve::require_self_check(serve::Device::cpu);
   const Model model(options.model.empty() ? serve::fetch_default_model(program.parent_path() / "fetch_model")
                                           : std::filesystem::path(options.model));
   print_model(model.config, options);
   const auto questions = options.prompts.empty() ? serve::built_in_prompts() : serve::read_prompts(options.prompts);
   const auto prompts = serve::make_prompts(model.chat, questions, options.max_tokens, model.config.context);
-  const bool variant = options.kernels == "variant";
-
-  invar::self_check(Kokkos::DefaultHostExecutionSpace()).require();
-  const auto engine = serve::make_engine(model.file, model.config, model.tensors,
-                                         variant ? serve::KernelKind::variant : serve::KernelKind::invariant,
-                                         options.precision == "bf16" ? serve::Precision::bf16 : serve::Precision::f32);
-  const auto ends_answer = [&](serve::Token token) { return model.tokenizer.ends_answer(token); };
   serve::Random random(options.seed);
   const std::vector<serve::Request> requests = serve::make_requests(prompts, options.requests, random);
-
-  serve::RunStatistics in_batch, alone;
-  const std::vector<serve::Completion> batched = serve::serve_all(
-      *engine, requests, {options.max_tokens, options.max_batch, options.chunk, options.page_size}, ends_answer, random,
-      in_batch, [&](std::size_t done) { show_progress("requests answered in the batch", done, requests.size()); });
-  const auto by_prompt = answer_alone(*engine, prompts.size(), requests, options.max_tokens, ends_answer, alone);
-
-  const serve::Outcome outcome{questions, requests, batched, by_prompt};
-  serve::print_report(stdout, outcome, model.tokenizer, options.kernels + " " + options.precision, in_batch, alone);
-  // The variant kernels are here to be seen to differ.
-  return variant || serve::equal_digests(outcome) == requests.size() ? 0 : 1;
+  const serve::Job job{requests,
+                       prompts.size(),
+                       {options.max_tokens, options.max_batch, options.chunk, options.page_size},
+                       [&](serve::Token token) { return model.tokenizer.ends_answer(token); },
+                       random};
+  return options.device == "both" ? compare_devices(model, options, job)
+                                  : serve_on(device, model, options, questions, job);
 }
 
 }  // namespace
@@ -117,6 +151,7 @@ int main(int argc, char** argv) {
   const auto options = serve::parse_options(argc, argv, exit_code);
   if (!options) return exit_code;
   try {
+    if (const std::string missing = serve::missing_for_start(); !missing.empty()) throw std::runtime_error(missing);
     Kokkos::InitializationSettings settings;
     if (options->threads > 0) settings.set_num_threads(options->threads);
     settings.set_disable_warnings(true);

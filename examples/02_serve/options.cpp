@@ -16,8 +16,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv, int& exi
                  "GGUF file of the llama architecture; without it SmolLM2-135M-Instruct, fetched once into the cache")
       ->check(CLI::ExistingFile)
       ->capture_default_str();
-  app.add_option("--device", options.device, "Where to compute; there is only the CPU yet")
-      ->check(CLI::IsMember({"cpu"}));
+  app.add_option("--device", options.device, "Where to compute; both: on each, comparing all logits token by token")
+      ->check(CLI::IsMember({"cpu", "cuda", "both"}));
+  app.add_option("--graph", options.graph, "On a GPU: record a decode step once in a CUDA graph and replay it")
+      ->check(CLI::IsMember({"on", "off"}));
   app.add_option("--kernels", options.kernels,
                  "invariant: Invar's; variant: the sums are split by batch size, as ordinary libraries do")
       ->check(CLI::IsMember({"invariant", "variant"}));

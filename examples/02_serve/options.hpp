@@ -13,9 +13,10 @@ namespace serve {
 
 struct Options {
   std::string model;                  ///< path; empty for the default model
-  std::string device = "cpu";         ///< only "cpu"
+  std::string device = "cpu";         ///< "cpu", "cuda" or "both"
   std::string kernels = "invariant";  ///< or "variant"
   std::string precision = "f32";      ///< or "bf16"
+  std::string graph = "on";           ///< or "off"
   std::string prompts;                ///< file; empty for the built-in prompts
   std::size_t requests = 16;
   std::size_t max_tokens = 48;  ///< that one answer may have

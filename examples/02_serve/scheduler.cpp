@@ -34,6 +34,30 @@ class PagePool {
   std::vector<int> free_;
 };
 
+/// A digest of logits as they come, and its value after each token.
+class LogitsHash {
+ public:
+  /// The floats as little-endian bytes, whatever the host is.
+  void add(std::span<const float> values) {
+    if constexpr (std::endian::native == std::endian::little) {
+      hash_.update(values.data(), values.size_bytes());
+    } else {
+      for (const float value : values) {
+        const auto bits = std::bit_cast<std::uint32_t>(value);
+        const unsigned char bytes[4] = {static_cast<unsigned char>(bits), static_cast<unsigned char>(bits >> 8),
+                                        static_cast<unsigned char>(bits >> 16), static_cast<unsigned char>(bits >> 24)};
+        hash_.update(bytes, 4);
+      }
+    }
+    digests_.push_back(hash_.digest());
+  }
+  const std::vector<std::uint64_t>& digests() const { return digests_; }
+
+ private:
+  invar::verify::Xxh64 hash_;
+  std::vector<std::uint64_t> digests_;
+};
+
 /// A request in the batch.
 struct Active {
   std::size_t request;
@@ -41,19 +65,9 @@ struct Active {
   std::vector<int> pages;
   std::size_t computed = 0;  // positions whose keys and values are in the cache
   std::size_t largest_batch = 0;
-  invar::verify::Xxh64 logits = {};
+  LogitsHash logits = {};
   bool finished = false;
 };
-
-/// The floats as little-endian bytes, whatever the host is.
-void hash_floats(invar::verify::Xxh64& hash, std::span<const float> values) {
-  for (const float value : values) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    const unsigned char bytes[4] = {static_cast<unsigned char>(bits), static_cast<unsigned char>(bits >> 8),
-                                    static_cast<unsigned char>(bits >> 16), static_cast<unsigned char>(bits >> 24)};
-    hash.update(bytes, 4);
-  }
-}
 
 std::size_t pages_for(const Request& request, const ScheduleOptions& options) {
   return (request.tokens.size() + options.max_tokens + options.page_size - 1) / options.page_size;
@@ -69,9 +83,10 @@ class Scheduler {
         ends_answer_(ends_answer),
         random_(random),
         statistics_(statistics),
-        pool_(cache_pages(requests, options)),
+        cache_(cache_shape(requests, options)),
+        pool_(cache_.pages),
         completions_(requests.size()) {
-    engine.set_cache(cache_pages(requests, options), options.page_size);
+    engine.set_cache(cache_);
     for (std::size_t i = 0; i < requests.size(); ++i) waiting_.push_back(i);
     std::stable_sort(waiting_.begin(), waiting_.end(),
                      [&](std::size_t a, std::size_t b) { return requests[a].arrival < requests[b].arrival; });
@@ -91,10 +106,10 @@ class Scheduler {
 
  private:
   /// Enough for a full batch of the largest requests, so that a place in the batch is all a request waits for.
-  static std::size_t cache_pages(const std::vector<Request>& requests, const ScheduleOptions& options) {
+  static CacheShape cache_shape(const std::vector<Request>& requests, const ScheduleOptions& options) {
     std::size_t most = 0;
     for (const Request& request : requests) most = std::max(most, pages_for(request, options));
-    return most * std::min(options.max_batch, requests.size());
+    return {most * std::min(options.max_batch, requests.size()), options.page_size, most};
   }
 
   void admit(std::size_t step) {
@@ -134,13 +149,14 @@ class Scheduler {
   /// Appends the predicted token; a finished request gives its pages back.
   void take(Active& active, const Prediction& prediction) {
     const std::size_t prompt_tokens = requests_[active.request].tokens.size();
-    hash_floats(active.logits, prediction.logits);
+    active.logits.add(prediction.logits);
     active.tokens.push_back(prediction.token);
     const std::size_t answered = active.tokens.size() - prompt_tokens;
     if (answered < options_.max_tokens && !ends_answer_(prediction.token)) return;
     Completion& completion = completions_[active.request];
     completion.tokens.assign(active.tokens.end() - static_cast<std::ptrdiff_t>(answered), active.tokens.end());
-    completion.logits_digest = active.logits.digest();
+    completion.digests = active.logits.digests();
+    completion.logits_digest = completion.digests.back();
     completion.largest_batch = active.largest_batch;
     statistics_.prompt_tokens += prompt_tokens;
     statistics_.answer_tokens += answered;
@@ -155,6 +171,7 @@ class Scheduler {
   const std::function<bool(Token)>& ends_answer_;
   Random& random_;
   RunStatistics& statistics_;
+  CacheShape cache_;
   PagePool pool_;
   std::vector<Completion> completions_;
   std::deque<std::size_t> waiting_;  // requests in the order of their arrival
@@ -174,16 +191,16 @@ Completion serve_alone(Engine& engine, const Request& request, std::size_t max_t
                        const std::function<bool(Token)>& ends_answer, RunStatistics& statistics) {
   const Clock::time_point start = Clock::now();
   const std::size_t capacity = request.tokens.size() + max_tokens;
-  engine.set_cache(1, capacity);
+  engine.set_cache({1, capacity, 1});
   const std::vector<int> pages{0};
   std::vector<Token> tokens = request.tokens;
-  invar::verify::Xxh64 logits;
+  LogitsHash logits;
   for (std::size_t computed = 0; tokens.size() < capacity;) {
     const Slice slice{std::span(tokens).subspan(computed), computed, pages, true};
     computed = tokens.size();
     const Prediction prediction = engine.step(std::span(&slice, 1)).front();
     ++statistics.steps;
-    hash_floats(logits, prediction.logits);
+    logits.add(prediction.logits);
     tokens.push_back(prediction.token);
     if (ends_answer(prediction.token)) break;
   }
@@ -191,7 +208,7 @@ Completion serve_alone(Engine& engine, const Request& request, std::size_t max_t
   statistics.prompt_tokens += request.tokens.size();
   statistics.answer_tokens += tokens.size();
   statistics.seconds += seconds_since(start);
-  return {tokens, logits.digest(), 1};
+  return {tokens, logits.digests().back(), 1, logits.digests()};
 }
 
 }  // namespace serve

@@ -22,9 +22,10 @@ struct Request {
 
 /// An answer.
 struct Completion {
-  std::vector<Token> tokens;        ///< the end token included, where there is one
-  std::uint64_t logits_digest = 0;  ///< XXH64 over all logits that tokens were chosen from, in order
-  std::size_t largest_batch = 0;    ///< most requests in a step that it was in, itself included
+  std::vector<Token> tokens;                ///< the end token included, where there is one
+  std::uint64_t logits_digest = 0;          ///< XXH64 over all logits that tokens were chosen from, in order
+  std::size_t largest_batch = 0;            ///< most requests in a step that it was in, itself included
+  std::vector<std::uint64_t> digests = {};  ///< for each token, over the logits of all tokens up to it
 };
 
 /// How requests are batched; every number is at least 1.

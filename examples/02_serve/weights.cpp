@@ -22,7 +22,7 @@ void for_each_weight(const gguf::File& file, const gguf::Tensor& tensor, const P
   const auto rows = static_cast<std::size_t>(tensor.elements) / columns;
   const std::size_t bytes_per_row = tensor.bytes.size() / rows;
   const int blocks = static_cast<int>((rows + rows_at_once - 1) / rows_at_once);
-  Kokkos::parallel_for("serve::load_weights", Kokkos::RangePolicy<Exec>(0, blocks), [&](int block) {
+  Kokkos::parallel_for("serve::load_weights", Kokkos::RangePolicy<HostExec>(0, blocks), [&](int block) {
     const std::size_t first = static_cast<std::size_t>(block) * rows_at_once;
     const std::size_t count = std::min<std::size_t>(rows_at_once, rows - first);
     std::vector<float> values(count * columns);
@@ -30,7 +30,7 @@ void for_each_weight(const gguf::File& file, const gguf::Tensor& tensor, const P
     for (std::size_t c = 0; c < columns; ++c)
       for (std::size_t r = 0; r < count; ++r) put(first + r, c, values[r * columns + c]);
   });
-  Exec().fence("serve::load_weights");
+  HostExec().fence("serve::load_weights");
 }
 
 template <class T>
@@ -38,23 +38,23 @@ Kokkos::ViewAllocateWithoutInitializing allocation(const T& tensor) {
   return Kokkos::ViewAllocateWithoutInitializing(std::string(tensor.name));
 }
 
-Vector load_vector(const gguf::File& file, const gguf::Tensor& tensor) {
-  const Vector v(allocation(tensor), tensor.elements);
+Vector<HostExec> load_vector(const gguf::File& file, const gguf::Tensor& tensor) {
+  const Vector<HostExec> v(allocation(tensor), tensor.elements);
   for_each_weight(file, tensor, [&](std::size_t, std::size_t c, float value) { v(c) = value; });
   return v;
 }
 
 template <class W>
-Matrix<W> load_transposed(const gguf::File& file, const gguf::Tensor& tensor) {
-  const Matrix<W> m(allocation(tensor), tensor.shape[0], tensor.shape[1]);
+Matrix<W, HostExec> load_transposed(const gguf::File& file, const gguf::Tensor& tensor) {
+  const Matrix<W, HostExec> m(allocation(tensor), tensor.shape[0], tensor.shape[1]);
   for_each_weight(file, tensor,
                   [&](std::size_t r, std::size_t c, float value) { m(c, r) = invar::num::narrow<W>(value); });
   return m;
 }
 
 template <class W>
-Matrix<W> load_rows(const gguf::File& file, const gguf::Tensor& tensor) {
-  const Matrix<W> m(allocation(tensor), tensor.shape[1], tensor.shape[0]);
+Matrix<W, HostExec> load_rows(const gguf::File& file, const gguf::Tensor& tensor) {
+  const Matrix<W, HostExec> m(allocation(tensor), tensor.shape[1], tensor.shape[0]);
   for_each_weight(file, tensor,
                   [&](std::size_t r, std::size_t c, float value) { m(r, c) = invar::num::narrow<W>(value); });
   return m;
@@ -63,8 +63,8 @@ Matrix<W> load_rows(const gguf::File& file, const gguf::Tensor& tensor) {
 }  // namespace
 
 template <class W>
-Weights<W> load_weights(const gguf::File& file, const ModelTensors& tensors) {
-  Weights<W> weights;
+Weights<W, HostExec> load_weights(const gguf::File& file, const ModelTensors& tensors) {
+  Weights<W, HostExec> weights;
   weights.embedding = load_rows<W>(file, *tensors.token_embedding);
   for (const LayerTensors& t : tensors.layers)
     weights.layers.push_back({load_vector(file, *t.attention_norm), load_transposed<W>(file, *t.query),
@@ -77,7 +77,7 @@ Weights<W> load_weights(const gguf::File& file, const ModelTensors& tensors) {
   return weights;
 }
 
-template Weights<float> load_weights(const gguf::File&, const ModelTensors&);
-template Weights<invar::bfloat16_t> load_weights(const gguf::File&, const ModelTensors&);
+template Weights<float, HostExec> load_weights(const gguf::File&, const ModelTensors&);
+template Weights<invar::bfloat16_t, HostExec> load_weights(const gguf::File&, const ModelTensors&);
 
 }  // namespace serve

@@ -63,11 +63,10 @@ inline Bytes random_llama(std::uint32_t layers, std::uint64_t seed) {
 }
 
 /// An engine for the bytes of a model, which it does not refer to afterwards.
-inline std::unique_ptr<serve::Engine> load_engine(const Bytes& bytes, serve::KernelKind kernels,
-                                                  serve::Precision precision) {
+inline std::unique_ptr<serve::Engine> load_engine(const Bytes& bytes, const serve::EngineOptions& options) {
   const serve::gguf::File file = serve::gguf::File::parse(bytes, "random");
   const serve::ModelConfig config = serve::read_model_config(file);
-  return serve::make_engine(file, config, serve::find_model_tensors(file, config), kernels, precision);
+  return serve::make_engine(file, config, serve::find_model_tensors(file, config), options);
 }
 
 /// A prompt of `size` tokens of the vocabulary of random_llama.

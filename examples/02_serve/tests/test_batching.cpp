@@ -79,10 +79,11 @@ class Recorder final : public serve::Engine {
  public:
   explicit Recorder(serve::Engine& engine) : engine_(engine) {}
 
-  void set_cache(std::size_t pages, std::size_t page_size) override {
-    cache_pages = pages;
-    page_size_ = page_size;
-    engine_.set_cache(pages, page_size);
+  void set_cache(const serve::CacheShape& shape) override {
+    cache_pages = shape.pages;
+    page_size_ = shape.page_size;
+    sequence_pages_ = shape.sequence_pages;
+    engine_.set_cache(shape);
   }
 
   std::vector<serve::Prediction> step(std::span<const serve::Slice> slices) override {
@@ -90,6 +91,7 @@ class Recorder final : public serve::Engine {
     for (const serve::Slice& slice : slices) {
       CHECK(!slice.tokens.empty());
       CHECK(slice.first_position + slice.tokens.size() <= slice.pages.size() * page_size_);
+      CHECK(slice.pages.size() <= sequence_pages_);
       for (const int page : slice.pages) {
         CHECK(page >= 0);
         CHECK(static_cast<std::size_t>(page) < cache_pages);
@@ -110,6 +112,7 @@ class Recorder final : public serve::Engine {
  private:
   serve::Engine& engine_;
   std::size_t page_size_ = 0;
+  std::size_t sequence_pages_ = 0;
 };
 
 }  // namespace
@@ -117,7 +120,7 @@ class Recorder final : public serve::Engine {
 TEST_CASE("every chunk, page and batch size gives the bits of the request alone") {
   const Workload workload(usual_sizes);
   for (const Precision precision : {Precision::f32, Precision::bf16}) {
-    const auto engine = serve_tests::load_engine(workload.model, KernelKind::invariant, precision);
+    const auto engine = serve_tests::load_engine(workload.model, {KernelKind::invariant, precision});
     const std::vector<Completion> alone = workload.alone(*engine);
     std::uint64_t seed = 100;
     for (const std::size_t chunk : {1, 3, 32})
@@ -135,7 +138,7 @@ TEST_CASE("every chunk, page and batch size gives the bits of the request alone"
 
 TEST_CASE("many seeds") {
   const Workload workload(usual_sizes);
-  const auto engine = serve_tests::load_engine(workload.model, KernelKind::invariant, Precision::f32);
+  const auto engine = serve_tests::load_engine(workload.model, {KernelKind::invariant, Precision::f32});
   const std::vector<Completion> alone = workload.alone(*engine);
   for (std::uint64_t seed = 0; seed < 25; ++seed) {
     CAPTURE(seed);
@@ -146,7 +149,7 @@ TEST_CASE("many seeds") {
 TEST_CASE("sequences longer than one split of attention") {
   const Workload workload({1020, 1100, 5, 2050}, 1);
   for (const Precision precision : {Precision::f32, Precision::bf16}) {
-    const auto engine = serve_tests::load_engine(workload.model, KernelKind::invariant, precision);
+    const auto engine = serve_tests::load_engine(workload.model, {KernelKind::invariant, precision});
     const std::vector<Completion> alone = workload.alone(*engine);
     CHECK(count_different(serve_batched(*engine, workload, {max_tokens, 3, 300, 16}, 5, 7), alone) == 0);
     CHECK(count_different(serve_batched(*engine, workload, {max_tokens, 8, 1, 128}, 4, 8), alone) == 0);
@@ -156,7 +159,7 @@ TEST_CASE("sequences longer than one split of attention") {
 TEST_CASE("kernels that split by batch size are caught") {
   const Workload workload(usual_sizes);
   for (const Precision precision : {Precision::f32, Precision::bf16}) {
-    const auto engine = serve_tests::load_engine(workload.model, KernelKind::variant, precision);
+    const auto engine = serve_tests::load_engine(workload.model, {KernelKind::variant, precision});
     const std::vector<Completion> alone = workload.alone(*engine);
     CHECK(count_different(serve_batched(*engine, workload, {max_tokens, 8, 32, 16}, 12, 1), alone) > 0);
   }
@@ -166,14 +169,14 @@ TEST_CASE("the logits have the same bits with every compiler, processor and numb
   const Workload workload({33});
   for (const auto& [precision, digest] :
        {std::pair{Precision::f32, 0xc003a2f926ed919au}, std::pair{Precision::bf16, 0x8b7781019411ec28u}}) {
-    const auto engine = serve_tests::load_engine(workload.model, KernelKind::invariant, precision);
+    const auto engine = serve_tests::load_engine(workload.model, {KernelKind::invariant, precision});
     CHECK(workload.alone(*engine).front().logits_digest == digest);
   }
 }
 
 TEST_CASE("answers end with an end token or at their limit") {
   const Workload workload(usual_sizes);
-  const auto engine = serve_tests::load_engine(workload.model, KernelKind::invariant, Precision::f32);
+  const auto engine = serve_tests::load_engine(workload.model, {KernelKind::invariant, Precision::f32});
   const Batched batched = serve_batched(*engine, workload, {max_tokens, 3, 32, 16}, 10, 3);
   std::size_t early = 0, answer_tokens = 0, prompt_tokens = 0;
   for (std::size_t i = 0; i < batched.requests.size(); ++i) {
@@ -193,7 +196,7 @@ TEST_CASE("answers end with an end token or at their limit") {
 
 TEST_CASE("requests share steps, and pages go from one to another") {
   const Workload workload(usual_sizes);
-  const auto engine = serve_tests::load_engine(workload.model, KernelKind::invariant, Precision::f32);
+  const auto engine = serve_tests::load_engine(workload.model, {KernelKind::invariant, Precision::f32});
   const std::vector<Completion> alone = workload.alone(*engine);
   Recorder recorder(*engine);
   const Batched batched = serve_batched(recorder, workload, {max_tokens, 4, 8, 16}, 20, 4);
@@ -211,7 +214,7 @@ TEST_CASE("requests share steps, and pages go from one to another") {
 
 TEST_CASE("no request is no work") {
   const Workload workload({3});
-  const auto engine = serve_tests::load_engine(workload.model, KernelKind::invariant, Precision::f32);
+  const auto engine = serve_tests::load_engine(workload.model, {KernelKind::invariant, Precision::f32});
   serve::Random random(1);
   serve::RunStatistics statistics;
   CHECK(serve::serve_all(*engine, {}, {max_tokens, 4, 8, 16}, ends_answer, random, statistics, [](std::size_t) {

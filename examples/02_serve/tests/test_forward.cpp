@@ -130,8 +130,8 @@ TEST_CASE("the forward pass computes a llama model") {
   const std::vector<Token> tokens = serve_tests::random_prompt(40, random);
   const std::vector<int> pages{3, 0, 2, 1};
   for (const auto kernels : {serve::KernelKind::invariant, serve::KernelKind::variant}) {
-    const auto engine = serve_tests::load_engine(bytes, kernels, serve::Precision::f32);
-    engine->set_cache(4, 16);
+    const auto engine = serve_tests::load_engine(bytes, {kernels, serve::Precision::f32});
+    engine->set_cache({4, 16, 4});
     Textbook textbook(bytes);
     double worst = 0;
     for (std::size_t i = 0; i < tokens.size(); ++i) {

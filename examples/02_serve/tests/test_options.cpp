@@ -39,11 +39,31 @@ TEST_CASE("the command line") {
   CHECK(defaults->model.empty());
   CHECK(defaults->kernels == "invariant");
   CHECK(defaults->threads == 0);
+  CHECK(defaults->device == "cpu");
+  CHECK(defaults->graph == "on");
 
-  const auto given =
-      parse({"--kernels", "variant", "--requests=3", "--max-tokens", "5", "--max-batch", "2", "--chunk", "7",
-             "--page-size", "1", "--seed", "99", "--threads", "2", "--precision", "bf16", "--device", "cpu"},
-            exit_code);
+  const auto given = parse({"--kernels",
+                            "variant",
+                            "--requests=3",
+                            "--max-tokens",
+                            "5",
+                            "--max-batch",
+                            "2",
+                            "--chunk",
+                            "7",
+                            "--page-size",
+                            "1",
+                            "--seed",
+                            "99",
+                            "--threads",
+                            "2",
+                            "--precision",
+                            "bf16",
+                            "--device",
+                            "both",
+                            "--graph",
+                            "off"},
+                           exit_code);
   REQUIRE(given);
   CHECK(given->kernels == "variant");
   CHECK(given->requests == 3);
@@ -54,9 +74,12 @@ TEST_CASE("the command line") {
   CHECK(given->seed == 99);
   CHECK(given->threads == 2);
   CHECK(given->precision == "bf16");
+  CHECK(given->device == "both");
+  CHECK(given->graph == "off");
 
   for (const std::vector<const char*>& wrong : std::vector<std::vector<const char*>>{{"--kernels", "fast"},
                                                                                      {"--device", "abacus"},
+                                                                                     {"--graph", "maybe"},
                                                                                      {"--requests", "0"},
                                                                                      {"--chunk", "-1"},
                                                                                      {"--unknown"},
