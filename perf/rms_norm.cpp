@@ -21,6 +21,18 @@ template <class T>
 using Vector = Kokkos::View<T*, Exec>;
 
 template <class T>
+void fill_with_bits(const Matrix<T>& values) {
+  Kokkos::parallel_for(
+      "fill",
+      Kokkos::MDRangePolicy<Exec, Kokkos::Rank<2>>(
+          {0, 0}, {static_cast<std::int64_t>(values.extent(0)), static_cast<std::int64_t>(values.extent(1))}),
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t j) {
+        values(i, j) = static_cast<T>(invar::verify::random_bits(1, i * values.extent(1) + j));
+      });
+  Kokkos::fence();
+}
+
+template <class T>
 struct Rows {
   Matrix<T> x, y;
   Vector<T> weight;
@@ -33,13 +45,7 @@ struct Rows {
       invar::verify::fill_random(x, 1);
       invar::verify::fill_random(weight, 2);
     } else {
-      const Matrix<T> values = x;
-      Kokkos::parallel_for(
-          "fill", Kokkos::MDRangePolicy<Exec, Kokkos::Rank<2>>({0, 0}, {state.range(0), state.range(1)}),
-          KOKKOS_LAMBDA(std::int64_t i, std::int64_t j) {
-            values(i, j) = static_cast<T>(invar::verify::random_bits(1, i * values.extent(1) + j));
-          });
-      Kokkos::fence();
+      fill_with_bits(x);
     }
   }
 };

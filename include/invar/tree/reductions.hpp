@@ -6,6 +6,7 @@
 
 #include <invar/num/arithmetic.hpp>
 #include <invar/num/exp.hpp>
+#include <invar/tree/elements.hpp>
 #include <invar/tree/lanes.hpp>
 
 #include <cmath>

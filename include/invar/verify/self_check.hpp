@@ -126,8 +126,8 @@ void check_lanes(const Exec&, SelfCheckItem&) {}
 
 #ifdef KOKKOS_ENABLE_CUDA
 inline void check_lanes(const Kokkos::Cuda& exec, SelfCheckItem& item) {
-  item = {"32 lanes exchange values", "a warp of another width", cuda::lane_exchange_expected,
-          cuda::lane_exchange(exec)};
+  item = {"32 lanes exchange values", "a warp of another width", backends::cuda::lane_exchange_expected,
+          backends::cuda::lane_exchange(exec)};
 }
 #endif
 

@@ -51,7 +51,7 @@ struct AttentionKernels<Kokkos::Cuda> {
                   const schedule::Attention& chosen) {
     using K = typename decltype(call.kv.k)::non_const_value_type;
     using V = typename decltype(call.kv.v)::non_const_value_type;
-    const cuda::attn::Arguments<Scalar, K, V> arguments = arguments_of(call);
+    const backends::cuda::attn::Arguments<Scalar, K, V> arguments = arguments_of(call);
     launch_tiles<Contract>(exec, arguments, chosen);
   }
 
@@ -61,7 +61,7 @@ struct AttentionKernels<Kokkos::Cuda> {
 
   template <class Call>
   static auto arguments_of(const Call& call) {
-    using namespace cuda::attn;
+    using namespace backends::cuda::attn;
     using Scalar = std::remove_const_t<decltype(call.scale_log2)>;
     using K = typename decltype(call.kv.k)::non_const_value_type;
     using V = typename decltype(call.kv.v)::non_const_value_type;
@@ -125,11 +125,11 @@ struct AttentionKernels<Kokkos::Cuda> {
   }
 
   template <class Contract, class Scalar, class K, class V>
-  static void launch_tiles(const Kokkos::Cuda& exec, cuda::attn::Arguments<Scalar, K, V> a,
+  static void launch_tiles(const Kokkos::Cuda& exec, backends::cuda::attn::Arguments<Scalar, K, V> a,
                            const schedule::Attention& chosen) {
     const Choice choice = choose<Contract>(exec, a, chosen);
     const auto fits = [&]<int Rows>(std::integral_constant<int, Rows>) {
-      using Tile = cuda::attn::Tile<Contract, Scalar, K, V, Rows>;
+      using Tile = backends::cuda::attn::Tile<Contract, Scalar, K, V, Rows>;
       return choice.rows >= Rows && a.value_dim <= Tile::max_value_dim &&
              Tile::shared_bytes(a.head_dim) <= exec.cuda_device_prop().sharedMemPerBlockOptin;
     };
@@ -147,8 +147,8 @@ struct AttentionKernels<Kokkos::Cuda> {
   }
 
   template <class Contract, int Rows, class Scalar, class K, class V>
-  static void launch(const Kokkos::Cuda& exec, cuda::attn::Arguments<Scalar, K, V> a, const Choice& choice) {
-    using namespace cuda::attn;
+  static void launch(const Kokkos::Cuda& exec, backends::cuda::attn::Arguments<Scalar, K, V> a, const Choice& choice) {
+    using namespace backends::cuda::attn;
     using Shape = Tile<Contract, Scalar, K, V, Rows>;
     const bool apart = choice.apart;
     const std::int64_t splits = tree::leaf_count(a.capacity, Contract::split);
@@ -168,7 +168,7 @@ struct AttentionKernels<Kokkos::Cuda> {
     const std::int64_t most =
         std::max<std::int64_t>(1, std::min(workspace_bytes / std::max<std::int64_t>(1, bytes), 0x7fffffff / blocks));
     const std::int64_t together = std::min(token_tiles, most);
-    const cuda::StreamBuffer workspace(exec, static_cast<std::size_t>(together * bytes));
+    const backends::cuda::StreamBuffer workspace(exec, static_cast<std::size_t>(together * bytes));
     a.total = workspace.as<Scalar>();
     a.partial = a.total;
     a.sums = apart ? a.partial + together * a.tile_tokens * heads * splits * a.value_dim : nullptr;
@@ -177,12 +177,13 @@ struct AttentionKernels<Kokkos::Cuda> {
       a.first_tile = first * a.head_tiles;
       a.tiles = here * a.head_tiles;
       a.first_token = first * a.tile_tokens;
-      cuda::launch("Invar::attention", exec,
-                   {dim3(static_cast<unsigned>(here * blocks)), dim3(Shape::threads), Shape::shared_bytes(a.head_dim)},
-                   Kernel<Contract, Scalar, K, V, Rows>{a});
+      backends::cuda::launch(
+          "Invar::attention", exec,
+          {dim3(static_cast<unsigned>(here * blocks)), dim3(Shape::threads), Shape::shared_bytes(a.head_dim)},
+          Kernel<Contract, Scalar, K, V, Rows>{a});
       if (apart) {
         const std::int64_t tokens = std::min<std::int64_t>(a.tokens - a.first_token, here * a.tile_tokens);
-        cuda::launch(
+        backends::cuda::launch(
             "Invar::attention::fold", exec,
             {dim3(static_cast<unsigned>(tokens * heads)), dim3(FoldKernel<Contract, Scalar, K, V>::max_threads)},
             FoldKernel<Contract, Scalar, K, V>{a});

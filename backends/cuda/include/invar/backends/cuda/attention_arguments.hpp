@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace invar::cuda::attn {
+namespace invar::backends::cuda::attn {
 
 /// Integers of any type, one or two indices.
 struct Integers {
@@ -212,6 +212,6 @@ __device__ __forceinline__ Part part_at(const Arguments<Scalar, K, V>& a, std::i
   return part;
 }
 
-}  // namespace invar::cuda::attn
+}  // namespace invar::backends::cuda::attn
 
 #endif

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace invar::cuda::attn {
+namespace invar::backends::cuda::attn {
 
 /// Copies Bytes from global to shared memory, of which those from `used` on become zero unread.
 template <int Bytes>
@@ -148,6 +148,6 @@ __device__ __forceinline__ void load_widened(Scalar (&to)[N], const void* from) 
   for (int i = 0; i < N; ++i) to[i] = widen(element[i]);
 }
 
-}  // namespace invar::cuda::attn
+}  // namespace invar::backends::cuda::attn
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace invar::cuda::attn {
+namespace invar::backends::cuda::attn {
 
 /// A block takes a token and query head, a thread a column at a time.
 template <class Contract, class Scalar, class K, class V>
@@ -81,6 +81,6 @@ struct FoldKernel {
   }
 };
 
-}  // namespace invar::cuda::attn
+}  // namespace invar::backends::cuda::attn
 
 #endif

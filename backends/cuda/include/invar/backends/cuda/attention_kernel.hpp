@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace invar::cuda::attn {
+namespace invar::backends::cuda::attn {
 
 /// Half of the threads turn keys into probabilities, the other half weights values with them, a block of positions
 /// behind. Scores are handed over in shared memory; each half fetches what it needs by itself.
@@ -51,6 +51,6 @@ struct Kernel {
   }
 };
 
-}  // namespace invar::cuda::attn
+}  // namespace invar::backends::cuda::attn
 
 #endif

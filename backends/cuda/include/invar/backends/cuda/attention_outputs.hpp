@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace invar::cuda::attn {
+namespace invar::backends::cuda::attn {
 
 /// Steps 4, 6 and 7 of contract::Attention.
 template <class Shape, class Scalar, class K, class V>
@@ -199,6 +199,6 @@ class Outputs {
   Scalar output[Shape::passes][M][vector];
 };
 
-}  // namespace invar::cuda::attn
+}  // namespace invar::backends::cuda::attn
 
 #endif

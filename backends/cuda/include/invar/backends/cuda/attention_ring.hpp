@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace invar::cuda::attn {
+namespace invar::backends::cuda::attn {
 
 /// Keys come panel by panel, each panel in pieces of `key_width` elements of the head; values in pieces of `value_rows`
 /// positions. While a stage is used, the next ones are on their way. All threads of a group call together.
@@ -121,6 +121,6 @@ class Ring {
   int piece = 0, issued = 0, used = 0, list = 1;
 };
 
-}  // namespace invar::cuda::attn
+}  // namespace invar::backends::cuda::attn
 
 #endif

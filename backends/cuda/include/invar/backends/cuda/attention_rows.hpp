@@ -13,7 +13,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace invar::cuda::attn {
+namespace invar::backends::cuda::attn {
 
 /// What exchange(word) makes of a value of 4 or 8 bytes.
 template <class T, class Exchange>
@@ -182,6 +182,6 @@ struct RowStates {
   }
 };
 
-}  // namespace invar::cuda::attn
+}  // namespace invar::backends::cuda::attn
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace invar::cuda::attn {
+namespace invar::backends::cuda::attn {
 
 /// Step 1 of contract::Attention, and with RowStates steps 2, 3, 5 and what 6 needs.
 template <class Shape, class Scalar, class K, class V>
@@ -139,6 +139,6 @@ class Scores {
   Scalar score[M][P];
 };
 
-}  // namespace invar::cuda::attn
+}  // namespace invar::backends::cuda::attn
 
 #endif

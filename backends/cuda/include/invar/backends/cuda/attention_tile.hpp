@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace invar::cuda::attn {
+namespace invar::backends::cuda::attn {
 
 __host__ __device__ constexpr int smaller(int a, int b) { return a < b ? a : b; }
 __host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
@@ -108,6 +108,6 @@ struct Tile {
   }
 };
 
-}  // namespace invar::cuda::attn
+}  // namespace invar::backends::cuda::attn
 
 #endif

@@ -6,10 +6,11 @@
 
 #include <invar/backends/cuda/attention_arguments.hpp>
 #include <invar/backends/cuda/attention_tile.hpp>
+#include <invar/num/arithmetic.hpp>
 
 #include <cstdint>
 
-namespace invar::cuda::attn {
+namespace invar::backends::cuda::attn {
 
 /// The rows of a tile that belong to one request (or to none), and the positions that a block takes of it.
 template <class Scalar, class K, class V>
@@ -83,6 +84,6 @@ __device__ __forceinline__ T chain_step(T a, T b, T c) {
     return num::fma(a, b, c);
 }
 
-}  // namespace invar::cuda::attn
+}  // namespace invar::backends::cuda::attn
 
 #endif

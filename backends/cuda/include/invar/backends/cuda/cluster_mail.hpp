@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace invar::cuda {
+namespace invar::backends::cuda {
 
 /// Each round, every block waits for a number of bytes that the blocks of its cluster, itself among them, send to it. A
 /// stored value announces itself at the receiver's mbarrier, so no fence is needed; the one that a cluster barrier
@@ -101,6 +101,6 @@ class ClusterMail {
   std::uint32_t round_ = 0;
 };
 
-}  // namespace invar::cuda
+}  // namespace invar::backends::cuda
 
 #endif

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace invar::cuda {
+namespace invar::backends::cuda {
 
 /// The columns of an item, shared by `threads` threads of which this is number `thread`.
 class SharedColumns {
@@ -51,7 +51,7 @@ struct ElementItems {
   }
 };
 
-}  // namespace invar::cuda
+}  // namespace invar::backends::cuda
 
 namespace invar::tree {
 
@@ -60,7 +60,7 @@ struct ElementKernels<Kokkos::Cuda> {
   template <class Body>
   static void run(const char* label, const Kokkos::Cuda& exec, std::int64_t items, std::int64_t columns,
                   const schedule::Elementwise& chosen, const Body& body) {
-    using namespace cuda;
+    using namespace backends::cuda;
     if (columns == 0) return;
     const int threads = chosen.team_size;
     const int rows_per_block = ElementItems<Body>::max_threads / threads;

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace invar::cuda {
+namespace invar::backends::cuda {
 
 /// A thread's vectors of one operand, in registers: those of its lanes in one leaf, in ascending order.
 template <class Operand, int V, int Count>
@@ -238,6 +238,6 @@ class HeldLine {
   mutable int flip_ = 0;
 };
 
-}  // namespace invar::cuda
+}  // namespace invar::backends::cuda
 
 #endif

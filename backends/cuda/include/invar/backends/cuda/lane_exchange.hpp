@@ -9,7 +9,7 @@
 #include <Kokkos_Core.hpp>
 #include <cstdint>
 
-namespace invar::cuda {
+namespace invar::backends::cuda {
 
 /// The width of a warp in bits 0 to 7, and above them one bit for every power of two below it over which a lane reads
 /// its partner.
@@ -48,6 +48,6 @@ inline std::uint32_t lane_exchange(const Kokkos::Cuda& exec) {
   return lane_exchange_expected;
 }
 
-}  // namespace invar::cuda
+}  // namespace invar::backends::cuda
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace invar::cuda {
+namespace invar::backends::cuda {
 
 /// Throws std::runtime_error with CUDA's words unless the call succeeded.
 inline void check(cudaError_t status, const char* what) {
@@ -93,6 +93,6 @@ void launch(const char* label, const Kokkos::Cuda& exec, const LaunchShape& shap
   if (traced) Kokkos::Tools::endParallelFor(id);
 }
 
-}  // namespace invar::cuda
+}  // namespace invar::backends::cuda
 
 #endif

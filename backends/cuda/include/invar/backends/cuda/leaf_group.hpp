@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-namespace invar::cuda {
+namespace invar::backends::cuda {
 
 /// Thread t of the group holds lanes t·vector … t·vector + vector − 1, so that it loads 16 neighbouring bytes and the
 /// group reads without gaps. All lanes of the warp take part, those whose leaf is empty as well.
@@ -156,6 +156,6 @@ class LeafGroup {
   int left_;            // columns from there to the leaf's end
 };
 
-}  // namespace invar::cuda
+}  // namespace invar::backends::cuda
 
 #endif

@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace invar::cuda::gemm {
+namespace invar::backends::cuda::gemm {
 
 /// The shapes of the tiles. Operands that are widened on their way are held in registers, so that fewer are left for
 /// the outputs.
@@ -68,32 +68,33 @@ struct MatmulCall {
   void launch(const Kokkos::Cuda& exec, const schedule::Matmul& chosen, const MatmulOutput<Acc>& to,
               std::int64_t leaf_blocks) const {
     switch (chosen.block_m) {
-      case 4: return leaf_blocks == 1 ? leaves(exec, to) : stream<StreamShape<1, 4>>(exec, to, leaf_blocks);
+      case 4: return leaf_blocks == 1 ? share_leaves(exec, to) : stream<StreamShape<1, 4>>(exec, to, leaf_blocks);
       case 8: return stream<StreamShape<2, 4>>(exec, to, leaf_blocks);
       case 16: return stream<StreamShape<4, 4>>(exec, to, leaf_blocks);
       case 32: return stream<StreamShape<4, 8>>(exec, to, leaf_blocks);
     }
     if constexpr (std::is_same_v<Acc, double>) {
-      using Small = MatmulMma<MmaShape<2, 2, 2, 4, 3, 2>>;
-      using Large = MatmulMma<MmaShape<2, 4, 4, 4, 2, 1>>;
-      // The large tile's totals do not fit every device.
-      if (chosen.block_m == 128 && Large::shared_bytes() <= exec.cuda_device_prop().sharedMemPerBlockOptin)
-        return mma<Large>(exec, to, leaf_blocks, 128);
-      return mma<Small>(exec, to, leaf_blocks, 64);
+      mma(exec, to, leaf_blocks);
     } else {
-      if (chosen.block_m == 64) return tile<typename MatmulTiles<A, B>::Small>(exec, to, leaf_blocks);
-      tile<typename MatmulTiles<A, B>::Large>(exec, to, leaf_blocks);
+      using Small = typename MatmulTiles<A, B>::Small;
+      using Large = typename MatmulTiles<A, B>::Large;
+      // The large tile does not fit every device.
+      if (chosen.block_m == 128 &&
+          MatmulTile<A, B, Large>::shared_bytes() <= exec.cuda_device_prop().sharedMemPerBlockOptin)
+        return tile<Large>(exec, to, leaf_blocks);
+      tile<Small>(exec, to, leaf_blocks);
     }
   }
 
-  void leaves(const Kokkos::Cuda& exec, const MatmulOutput<Acc>& to) const {
+  void share_leaves(const Kokkos::Cuda& exec, const MatmulOutput<Acc>& to) const {
     using Kernel = MatmulLeaves<A, B>;
-    const int warps = Kernel::warps_for((k + leaf - 1) / leaf, exec.cuda_device_prop().sharedMemPerBlockOptin);
+    const std::int64_t leaves = (k + leaf - 1) / leaf;
+    const int warps = Kernel::warps_for(leaves, exec.cuda_device_prop().sharedMemPerBlockOptin);
     const std::int64_t tiles = (to.m + Kernel::M - 1) / Kernel::M * ((to.n + Kernel::N - 1) / Kernel::N);
-    cuda::launch(
+    backends::cuda::launch(
         "Invar::matmul", exec,
         {dim3(static_cast<unsigned>(tiles)), dim3(static_cast<unsigned>(warps) * 32), Kernel::shared_bytes(warps)},
-        Kernel{a, columns<typename Kernel::Columns>(), to, k, leaf, warps});
+        Kernel{a, columns<typename Kernel::Columns>(), to, k, leaves, leaf, warps});
   }
 
   template <class Columns>
@@ -114,10 +115,11 @@ struct MatmulCall {
                   Shape::N, leaf_blocks);
   }
 
-  template <class Kernel>
-  void mma(const Kokkos::Cuda& exec, const MatmulOutput<Acc>& to, std::int64_t leaf_blocks, int size) const {
-    launch_blocks(exec, Kernel{a, b, to, k, leaf, a.is_vector_along_k(leaf), b.is_vector_along_k(leaf)}, size, size,
-                  leaf_blocks);
+  void mma(const Kokkos::Cuda& exec, const MatmulOutput<Acc>& to, std::int64_t leaf_blocks) const {
+    using Shape = MmaShape<2, 2, 2, 4, 3, 2>;
+    using Kernel = MatmulMma<Shape>;
+    launch_blocks(exec, Kernel{a, b, to, k, leaf, a.is_vector_along_k(leaf), b.is_vector_along_k(leaf)}, Shape::M,
+                  Shape::N, leaf_blocks);
   }
 
   template <class Kernel>
@@ -125,18 +127,18 @@ struct MatmulCall {
                      std::int64_t leaf_blocks) const {
     const std::int64_t tiles = (out.m + tile_m - 1) / tile_m * ((out.n + tile_n - 1) / tile_n);
     const dim3 grid(static_cast<unsigned>(tiles), static_cast<unsigned>(leaf_blocks));
-    cuda::launch("Invar::matmul", exec, {grid, dim3(Kernel::max_threads), Kernel::shared_bytes()}, kernel);
+    backends::cuda::launch("Invar::matmul", exec, {grid, dim3(Kernel::max_threads), Kernel::shared_bytes()}, kernel);
   }
 
   static void join(const Kokkos::Cuda& exec, const MatmulOutput<Acc>& from, std::int64_t leaves) {
     using Kernel = MatmulJoin<Acc>;
     const std::int64_t blocks = (from.m * from.n + Kernel::max_threads - 1) / Kernel::max_threads;
-    cuda::launch("Invar::matmul::join", exec, {dim3(static_cast<unsigned>(blocks)), dim3(Kernel::max_threads)},
-                 Kernel{from, leaves});
+    backends::cuda::launch("Invar::matmul::join", exec,
+                           {dim3(static_cast<unsigned>(blocks)), dim3(Kernel::max_threads)}, Kernel{from, leaves});
   }
 };
 
-}  // namespace invar::cuda::gemm
+}  // namespace invar::backends::cuda::gemm
 
 namespace invar::detail {
 
@@ -149,7 +151,7 @@ struct MatmulKernels<Kokkos::Cuda> {
     if (!is_known(chosen)) throw error("matmul", "schedule", "an entry of schedule::matmul_table", chosen.name);
     using ElementA = typename A::non_const_value_type;
     using ElementB = typename B::non_const_value_type;
-    using Call = cuda::gemm::MatmulCall<ElementA, ElementB>;
+    using Call = backends::cuda::gemm::MatmulCall<ElementA, ElementB>;
     const auto stride = [](const auto& view, int dim) { return static_cast<std::int64_t>(view.stride(dim)); };
     Call call{{a.data(), stride(a, 0), stride(a, 1)},
               {b.data(), stride(b, 1), stride(b, 0)},
@@ -159,13 +161,13 @@ struct MatmulKernels<Kokkos::Cuda> {
     call.out.c = c.data();
     call.out.row_stride = stride(c, 0);
     call.out.column_stride = stride(c, 1);
-    call.out.c_type = cuda::gemm::element_of<typename C::value_type>();
+    call.out.c_type = backends::cuda::gemm::element_of<typename C::value_type>();
     call.out.m = static_cast<std::int64_t>(c.extent(0));
     call.out.n = static_cast<std::int64_t>(c.extent(1));
     if constexpr (!std::is_same_v<Bias, NoBias>) {
       call.out.bias = bias.data();
       call.out.bias_stride = stride(bias, 0);
-      call.out.bias_type = cuda::gemm::element_of<typename Bias::non_const_value_type>();
+      call.out.bias_type = backends::cuda::gemm::element_of<typename Bias::non_const_value_type>();
     }
     call.run(exec, chosen);
   }

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace invar::cuda::gemm {
+namespace invar::backends::cuda::gemm {
 
 /// A warp computes 32 columns by LanesM·R rows; a thread R rows by LanesM columns, or more with more columns a lane.
 template <int LanesM_, int R_>
@@ -194,6 +194,6 @@ struct StreamColumns {
   }
 };
 
-}  // namespace invar::cuda::gemm
+}  // namespace invar::backends::cuda::gemm
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace invar::cuda::gemm {
+namespace invar::backends::cuda::gemm {
 
 /// Brings [Rows, Depth] of a or b, k along the second index, to shared memory, widened; element (row, k) goes to
 /// row·RowStep + k·KStep, and one of the steps is 1. Elements that need no widening are copied asynchronously; others
@@ -31,10 +31,11 @@ class TileLoader {
  public:
   /// \param row0  the tile's first row of the input
   /// \param rows  rows of the input
+  /// \param k0  the first position; every fetch() goes on where the one before it ended
   /// \param vectors  the memory allows copies of 16 bytes along what shared memory holds contiguous
-  __device__ TileLoader(const MatmulInput<T>& input, std::int64_t row0, std::int64_t rows, bool vectors)
-      : base_(input.data + row0 * input.row_stride),
-        row_stride_(input.row_stride),
+  __device__ TileLoader(const MatmulInput<T>& input, std::int64_t row0, std::int64_t rows, std::int64_t k0,
+                        bool vectors)
+      : row_stride_(input.row_stride),
         k_stride_(input.k_stride),
         rows_(rows - row0 < Rows ? static_cast<int>(rows - row0) : Rows) {
     const int t = static_cast<int>(threadIdx.x);
@@ -57,17 +58,20 @@ class TileLoader {
       row_ = t / 32 * 4 + t % 4;
       k_ = t % 32 / 4;
     }
-    from_ = base_ + row_ * row_stride_ + k_ * k_stride_;
+    from_ = input.data + (row0 + row_) * row_stride_ + (k0 + k_) * k_stride_;
   }
 
-  /// Starts to bring positions k0 … k0 + depth − 1. Places of rows beyond the last get some row's elements, places
+  /// Starts to bring the next `depth` positions. Places of rows beyond the last get some row's elements, places
   /// beyond the depth nothing.
-  __device__ void fetch(Acc* tile, std::int64_t k0, int depth) {
+  __device__ void fetch(Acc* tile, int depth) {
     tile += row_ * RowStep + k_ * KStep;
-    if (rows_ == Rows && depth == Depth)
-      fetch_whole(tile, from_ + k0 * k_stride_);
-    else
-      fetch_part(tile, base_ + k0 * k_stride_, depth);
+    if (rows_ == Rows && depth == Depth) {
+      fetch_whole(tile);
+      from_ += Depth * k_stride_;
+    } else {
+      fetch_part(tile, depth);
+      from_ += depth * k_stride_;
+    }
   }
 
   /// Ends what fetch() began for the same tile; asynchronous copies have to be waited for as well.
@@ -97,24 +101,22 @@ class TileLoader {
   KOKKOS_FUNCTION static constexpr Offset block_step(int i) { return {i % passes * (Threads / 8), i / passes * 8}; }
   KOKKOS_FUNCTION static constexpr int to(Offset step) { return step.row * RowStep + step.k * KStep; }
 
-  __device__ const T* source(const T* from, Offset step) const {
-    return from + step.row * row_stride_ + step.k * k_stride_;
-  }
+  __device__ const T* source(Offset step) const { return from_ + step.row * row_stride_ + step.k * k_stride_; }
 
-  __device__ void fetch_whole(Acc* tile, const T* from) {
+  __device__ void fetch_whole(Acc* tile) {
     if constexpr (has_vectors) {
       if (walk_ == Walk::vectors) {
 #pragma unroll
-        for (int i = 0; i < count / pack; ++i) copy_async<16>(tile + to(vector_step(i)), source(from, vector_step(i)));
+        for (int i = 0; i < count / pack; ++i) copy_async<16>(tile + to(vector_step(i)), source(vector_step(i)));
         return;
       }
     }
     if (is_by_rows && walk_ == Walk::rows) {
 #pragma unroll
-      for (int i = 0; i < count; ++i) element(tile, source(from, rows_step(i)), rows_step(i), i);
+      for (int i = 0; i < count; ++i) element(tile, source(rows_step(i)), rows_step(i), i);
     } else {
 #pragma unroll
-      for (int i = 0; i < count; ++i) element(tile, source(from, block_step(i)), block_step(i), i);
+      for (int i = 0; i < count; ++i) element(tile, source(block_step(i)), block_step(i), i);
     }
   }
   __device__ void element(Acc* tile, const T* from, Offset step, int i) {
@@ -125,14 +127,14 @@ class TileLoader {
   }
 
   /// The same at the edges of the matrix and of a leaf.
-  __device__ void fetch_part(Acc* tile, const T* from, int depth) {
+  __device__ void fetch_part(Acc* tile, int depth) {
     if constexpr (has_vectors) {
       if (walk_ == Walk::vectors) {
 #pragma unroll 1
         for (int i = 0; i < count / pack; ++i) {
           const Offset step = vector_step(i);
           const int k = k_ + step.k, valid = is_by_rows ? pack : depth - k < pack ? depth - k : pack;
-          if (k < depth) copy_async_part<16>(tile + to(step), inside(from, step), valid * static_cast<int>(sizeof(T)));
+          if (k < depth) copy_async_part<16>(tile + to(step), inside(step), valid * static_cast<int>(sizeof(T)));
         }
         return;
       }
@@ -142,30 +144,29 @@ class TileLoader {
 #pragma unroll 1
       for (int i = 0; i < count; ++i) {
         const Offset step = by_rows ? rows_step(i) : block_step(i);
-        if (k_ + step.k < depth) copy_async<sizeof(T)>(tile + to(step), inside(from, step));
+        if (k_ + step.k < depth) copy_async<sizeof(T)>(tile + to(step), inside(step));
       }
     } else {
 #pragma unroll
       for (int i = 0; i < count; ++i) {
         const Offset step = by_rows ? rows_step(i) : block_step(i);
-        if (k_ + step.k < depth) held_[i] = *inside(from, step);
+        if (k_ + step.k < depth) held_[i] = *inside(step);
       }
     }
   }
   /// The element's address, or one of the last row's.
-  __device__ const T* inside(const T* from, Offset step) const {
+  __device__ const T* inside(Offset step) const {
     const int row = row_ + step.row;
-    return from + (row < rows_ ? row : rows_ - 1) * row_stride_ + (k_ + step.k) * k_stride_;
+    return from_ + ((row < rows_ ? row : rows_ - 1) - row_) * row_stride_ + step.k * k_stride_;
   }
 
-  const T* base_;  // the tile's first row
-  const T* from_;  // the thread's first element
+  const T* from_;  // the thread's first element of the next fetch
   std::int64_t row_stride_, k_stride_;
   int rows_, row_, k_;
   Walk walk_;
   T held_[is_async ? 1 : count];
 };
 
-}  // namespace invar::cuda::gemm
+}  // namespace invar::backends::cuda::gemm
 
 #endif

@@ -10,7 +10,7 @@
 
 #include <type_traits>
 
-namespace invar::cuda::gemm {
+namespace invar::backends::cuda::gemm {
 
 /// num::widen, with the machine's own conversion from binary16: exact too, and one instruction.
 template <class T>
@@ -82,6 +82,6 @@ __device__ inline void mma_16x8x16(double (&d)[4], const double (&a)[8], const d
 #endif
 }
 
-}  // namespace invar::cuda::gemm
+}  // namespace invar::backends::cuda::gemm
 
 #endif

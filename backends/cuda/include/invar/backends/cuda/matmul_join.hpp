@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace invar::cuda::gemm {
+namespace invar::backends::cuda::gemm {
 
 /// A thread adds the chains of one output in ascending order of the leaves and finishes it. Without leaves the sum is
 /// +0.
@@ -31,6 +31,6 @@ struct MatmulJoin {
   }
 };
 
-}  // namespace invar::cuda::gemm
+}  // namespace invar::backends::cuda::gemm
 
 #endif

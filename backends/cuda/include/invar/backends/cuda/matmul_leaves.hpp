@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace invar::cuda::gemm {
+namespace invar::backends::cuda::gemm {
 
 /// The kernel. blockIdx.x is the tile of 32 columns, all rows of a slab first. In every round each warp computes one
 /// leaf with a ring of its own; then the first warp adds them to the totals in ascending order. Copies for the next
@@ -27,6 +27,7 @@ struct MatmulLeaves {
   Columns b;
   MatmulOutput<Acc> out;
   std::int64_t k;
+  std::int64_t leaves;
   int leaf;
   int warps;
 
@@ -47,9 +48,9 @@ struct MatmulLeaves {
     // Two sets of the warps' chains: one is filled while the other is added.
     Acc* chains = reinterpret_cast<Acc*>(matmul_shared + warps * ring_bytes);
     Acc* other_chains = chains + warps * chains_size;
-    const std::int64_t tiles_m = (out.m + M - 1) / M;
-    const std::int64_t row0 = blockIdx.x % tiles_m * M;
-    const std::int64_t column0 = blockIdx.x / tiles_m * N;
+    const auto tiles_m = static_cast<unsigned>((out.m + M - 1) / M);  // fits, as the grid does
+    const std::int64_t row0 = std::int64_t{blockIdx.x % tiles_m} * M;
+    const std::int64_t column0 = std::int64_t{blockIdx.x / tiles_m} * N;
     const bool along_k = b.along_k();
     const LaneRow from(a, row0, out.m, lane);
     from.clear_beyond(ring);
@@ -84,7 +85,6 @@ struct MatmulLeaves {
 #pragma unroll
     for (int i = 0; i < M; ++i) total[i] = Acc(-0.0);
     const unsigned char* current = ring;
-    const std::int64_t leaves = (k + leaf - 1) / leaf;
 #pragma unroll 1
     for (std::int64_t first = 0; first < leaves; first += warps) {
       if (!now.done()) {
@@ -193,6 +193,6 @@ struct MatmulLeaves {
   }
 };
 
-}  // namespace invar::cuda::gemm
+}  // namespace invar::backends::cuda::gemm
 
 #endif

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-namespace invar::cuda::gemm {
+namespace invar::backends::cuda::gemm {
 
 /// The shape of a tile: WarpsM × WarpsN warps of RM × RN instructions of 16 × 8 outputs each.
 template <int WarpsM_, int WarpsN_, int RM_, int RN_, int Stages_, int MinBlocks_>
@@ -46,18 +46,18 @@ struct MatmulMma {
     const int row = warp / Shape::WarpsN * RM * 16, column = warp % Shape::WarpsN * RN * 8;
 
     const auto tile = TilePosition::of<M, N>(blockIdx.x, out.m, out.n);
-    TileLoader<double, M, Depth, max_threads, pitch, 1> load_a(a, tile.row, out.m, vector_a);
-    TileLoader<double, N, Depth, max_threads, pitch, 1> load_b(b, tile.column, out.n, vector_b);
+    LeafWalk next(k, leaf, blockIdx.y, gridDim.y);
+    TileLoader<double, M, Depth, max_threads, pitch, 1> load_a(a, tile.row, out.m, next.at(), vector_a);
+    TileLoader<double, N, Depth, max_threads, pitch, 1> load_b(b, tile.column, out.n, next.at(), vector_b);
 
     double chain[RM][RN][4];
     clear(chain);
-    LeafWalk next(k, leaf, blockIdx.y, gridDim.y);
     LeafWalk now = next;
     const auto fetch = [&](double* to) {
       if (!next.done()) {
         const Step step = next.step(Depth);
-        load_a.fetch(to, next.at(), step.depth);
-        load_b.fetch(to + M * pitch, next.at(), step.depth);
+        load_a.fetch(to, step.depth);
+        load_b.fetch(to + M * pitch, step.depth);
         next.advance(step);
       }
       commit_copies();
@@ -173,6 +173,6 @@ struct MatmulMma {
   }
 };
 
-}  // namespace invar::cuda::gemm
+}  // namespace invar::backends::cuda::gemm
 
 #endif

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace invar::cuda::gemm {
+namespace invar::backends::cuda::gemm {
 
 /// N elements that move as one. Up to 16 bytes.
 template <class T, int N>
@@ -172,6 +172,6 @@ class LeafWalk {
   int left_;  // positions of the current leaf
 };
 
-}  // namespace invar::cuda::gemm
+}  // namespace invar::backends::cuda::gemm
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace invar::cuda::gemm {
+namespace invar::backends::cuda::gemm {
 
 /// The kernel. blockIdx.x is the tile, all rows of a column slab first; blockIdx.y the leaf where chains are kept,
 /// otherwise a block does all leaves.
@@ -35,9 +35,9 @@ struct MatmulStream {
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     unsigned char* const ring = matmul_shared + warp * ring_bytes;
     Acc* const chunks = reinterpret_cast<Acc*>(matmul_shared + warps * ring_bytes);
-    const std::int64_t tiles_m = (out.m + M - 1) / M;
-    const std::int64_t row0 = blockIdx.x % tiles_m * M;
-    const std::int64_t column0 = blockIdx.x / tiles_m * N + warp * 32;
+    const auto tiles_m = static_cast<unsigned>((out.m + M - 1) / M);  // fits, as the grid does
+    const std::int64_t row0 = std::int64_t{blockIdx.x % tiles_m} * M;
+    const std::int64_t column0 = std::int64_t{blockIdx.x / tiles_m} * N + warp * 32;
     const bool along_k = b.along_k();
 
     Acc chain[R][C], total[R][C];
@@ -150,6 +150,6 @@ struct MatmulStream {
   }
 };
 
-}  // namespace invar::cuda::gemm
+}  // namespace invar::backends::cuda::gemm
 
 #endif

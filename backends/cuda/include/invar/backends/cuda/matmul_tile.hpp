@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace invar::cuda::gemm {
+namespace invar::backends::cuda::gemm {
 
 /// The shape of a tile: WarpsM × WarpsN warps; a warp is 4 × 8 threads of RM × RN outputs each.
 template <int WarpsM_, int WarpsN_, int RM_, int RN_, int MinBlocks_>
@@ -58,26 +58,26 @@ struct MatmulTile {
     extern __shared__ __align__(16) unsigned char matmul_shared[];
     Acc* const totals = reinterpret_cast<Acc*>(matmul_shared);
     Acc* const ring = totals + shared_totals;
-    const int t = static_cast<int>(threadIdx.x);
-    const int warp = t / 32, lane = t % 32;
+    // Without signs: the compiler computes these anew in every pass.
+    const unsigned t = threadIdx.x, warp = t / 32, lane = t % 32;
     // This order of lanes lets both halves of a warp read with one pass over the banks.
-    const int tx = lane / 2 % 8, ty = lane / 16 * 2 + lane % 2;
-    const int row = warp / Shape::WarpsN * 4 * RM + ty * V;
-    const int column = Depth * stride_a + warp % Shape::WarpsN * 8 * RN + tx * V;
+    const unsigned tx = lane / 2 % 8, ty = lane / 16 * 2 + lane % 2;
+    const unsigned row = warp / Shape::WarpsN * 4 * RM + ty * V;
+    const unsigned column = Depth * stride_a + warp % Shape::WarpsN * 8 * RN + tx * V;
 
     const auto tile = TilePosition::of<M, N>(blockIdx.x, out.m, out.n);
-    TileLoader<A, M, Depth, max_threads, 1, stride_a> load_a(a, tile.row, out.m, vector_a);
-    TileLoader<B, N, Depth, max_threads, 1, stride_b> load_b(b, tile.column, out.n, vector_b);
-
     LeafWalk next(k, leaf, blockIdx.y, gridDim.y);
+    TileLoader<A, M, Depth, max_threads, 1, stride_a> load_a(a, tile.row, out.m, next.at(), vector_a);
+    TileLoader<B, N, Depth, max_threads, 1, stride_b> load_b(b, tile.column, out.n, next.at(), vector_b);
+
     LeafWalk now = next;
 #pragma unroll 1
     for (int s = 0; s + 1 < stages; ++s) {
       Acc* const to = ring + s * stage;
       if (!next.done()) {
         const Step step = next.step(Depth);
-        load_a.fetch(to, next.at(), step.depth);
-        load_b.fetch(to + Depth * stride_a, next.at(), step.depth);
+        load_a.fetch(to, step.depth);
+        load_b.fetch(to + Depth * stride_a, step.depth);
         load_a.deposit(to);
         load_b.deposit(to + Depth * stride_a);
         next.advance(step);
@@ -102,12 +102,12 @@ struct MatmulTile {
       now.advance(step);
       const bool fetches = !next.done();
       const Step coming = next.step(Depth);
-      if (fetches) load_a.fetch(target, next.at(), coming.depth);
+      if (fetches) load_a.fetch(target, coming.depth);
       const Acc* from_a = current + row;
       const Acc* from_b = current + column;
       Acc* const following = current == ring + (stages - 1) * stage ? ring : current + stage;
       const auto fetch_b = [&] {
-        if (fetches) load_b.fetch(target + Depth * stride_a, next.at(), coming.depth);
+        if (fetches) load_b.fetch(target + Depth * stride_a, coming.depth);
         commit_copies();
       };
       const auto follow = [&] {
@@ -255,6 +255,6 @@ struct MatmulTile {
   }
 };
 
-}  // namespace invar::cuda::gemm
+}  // namespace invar::backends::cuda::gemm
 
 #endif

@@ -15,7 +15,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace invar::cuda {
+namespace invar::backends::cuda {
 
 /// Blocks that a grid may have along x.
 inline constexpr std::int64_t max_blocks = 2147483647;
@@ -150,7 +150,7 @@ inline int nodes_for(std::int64_t passes) {
       std::min<std::int64_t>(tree::leaf_count(passes, warp_size) * warp_size, BlockLine::max_nodes));
 }
 
-}  // namespace invar::cuda
+}  // namespace invar::backends::cuda
 
 namespace invar::tree {
 
@@ -159,7 +159,7 @@ struct RowKernels<Kokkos::Cuda> {
   template <class Body>
   static void map(const char* label, const Kokkos::Cuda& exec, const RowShape& shape, const schedule::Rows& chosen,
                   const Body& body) {
-    using namespace cuda;
+    using namespace backends::cuda;
     using Held = HeldRows<Body, false>;
     if (chosen.holds_row && shape.rows <= max_blocks / Held::Line::max_cluster &&
         Held::can_hold(exec, body, shape.columns))
@@ -170,10 +170,10 @@ struct RowKernels<Kokkos::Cuda> {
   template <class Body>
   static void reduce(const char* label, const Kokkos::Cuda& exec, const RowShape& shape, const schedule::Rows& chosen,
                      const Body& body) {
-    using namespace cuda;
+    using namespace backends::cuda;
     using Reduction = decltype(body.reduction);
     using Value = typename Reduction::value_type;
-    using Passes = cuda::Passes<std::remove_const_t<Reduction>>;
+    using Passes = backends::cuda::Passes<std::remove_const_t<Reduction>>;
     if (chosen.holds_row || chosen.teams_per_row <= clipped_cluster(exec, 16) || shape.columns == 0)
       return share(label, exec, shape, chosen, body);
     const std::int64_t passes = Passes{body.reduction, 0, shape.columns}.count();
@@ -196,7 +196,7 @@ struct RowKernels<Kokkos::Cuda> {
   /// A pass of leaves to each warp.
   template <class Body>
   static void hold(const char* label, const Kokkos::Cuda& exec, const RowShape& shape, const Body& body) {
-    using Registers = cuda::HeldRows<Body, false>;
+    using Registers = backends::cuda::HeldRows<Body, false>;
     constexpr int max_warps = Registers::Line::max_warps;
     constexpr int max_cluster = Registers::Line::max_cluster;
     const std::int64_t passes = Registers::passes(shape.columns);
@@ -206,7 +206,7 @@ struct RowKernels<Kokkos::Cuda> {
       return hold<Registers>(label, exec, shape, std::min<std::int64_t>(leaf_count(passes, max_cluster), max_warps),
                              body);
     if constexpr (Body::held_operands == 1 && Registers::Group::vector * Body::element_bytes == 16)
-      hold<cuda::HeldRows<Body, true>>(label, exec, shape, max_warps, body);
+      hold<backends::cuda::HeldRows<Body, true>>(label, exec, shape, max_warps, body);
     else
       hold<Registers>(label, exec, shape, max_warps, body);
   }
@@ -214,17 +214,17 @@ struct RowKernels<Kokkos::Cuda> {
   static void hold(const char* label, const Kokkos::Cuda& exec, const RowShape& shape, std::int64_t warps,
                    const Body& body) {
     const int cluster = static_cast<int>(leaf_count(Kernel::passes(shape.columns), warps));
-    const auto threads = static_cast<unsigned>(warps * cuda::warp_size);
-    cuda::launch(label, exec,
-                 {dim3(static_cast<unsigned>(shape.rows * cluster)), dim3(threads),
-                  Kernel::Line::shared_bytes(Body::value_bytes, threads), cluster},
-                 Kernel{body, shape.columns, cluster});
+    const auto threads = static_cast<unsigned>(warps * backends::cuda::warp_size);
+    backends::cuda::launch(label, exec,
+                           {dim3(static_cast<unsigned>(shape.rows * cluster)), dim3(threads),
+                            Kernel::Line::shared_bytes(Body::value_bytes, threads), cluster},
+                           Kernel{body, shape.columns, cluster});
   }
 
   template <class Body>
   static void share(const char* label, const Kokkos::Cuda& exec, const RowShape& shape, const schedule::Rows& asked,
                     const Body& body) {
-    using namespace cuda;
+    using namespace backends::cuda;
     const schedule::Rows& chosen = asked.holds_row ? schedule::RowsSchedules<Kokkos::Cuda>::choose_shared(
                                                          exec, shape.rows, leaf_count(shape.columns, shape.leaf))
                                                    : asked;

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace invar::cuda {
+namespace invar::backends::cuda {
 
 /// A pass is what a warp evaluates at once: as many neighbouring leaves as it has groups of threads. Its value is the
 /// node of the aligned tree above them.
@@ -225,6 +225,6 @@ class BlockLine {
   mutable int flip_ = 0;
 };
 
-}  // namespace invar::cuda
+}  // namespace invar::backends::cuda
 
 #endif

@@ -12,7 +12,7 @@
 #include <limits>
 #include <mutex>
 
-namespace invar::cuda {
+namespace invar::backends::cuda {
 
 /// Invar's memory pool of a device. It keeps what is given back, so that only the first use of so many bytes reaches
 /// the driver.
@@ -59,6 +59,6 @@ class StreamBuffer {
   void* data_ = nullptr;
 };
 
-}  // namespace invar::cuda
+}  // namespace invar::backends::cuda
 
 #endif

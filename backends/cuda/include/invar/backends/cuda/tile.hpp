@@ -14,7 +14,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace invar::cuda {
+namespace invar::backends::cuda {
 
 /// V elements of type T in whole registers.
 template <class T, int V>
@@ -279,6 +279,6 @@ KOKKOS_FUNCTION void map_columns(std::int64_t row, std::int64_t columns, std::in
   for (std::int64_t j = done + thread; j < columns; j += threads) out.store(row, j, f(operand(row, j)...));
 }
 
-}  // namespace invar::cuda
+}  // namespace invar::backends::cuda
 
 #endif

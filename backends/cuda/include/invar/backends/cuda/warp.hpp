@@ -11,7 +11,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace invar::cuda {
+namespace invar::backends::cuda {
 
 inline constexpr int warp_size = 32;
 
@@ -79,6 +79,6 @@ KOKKOS_FORCEINLINE_FUNCTION T fold_lanes(T value, int count, const Join& join) {
   return value;
 }
 
-}  // namespace invar::cuda
+}  // namespace invar::backends::cuda
 
 #endif
