@@ -84,11 +84,6 @@ struct float16_t {
 #endif
   }
   KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t widen_bits(std::uint16_t b) {
-#if defined(__CUDA_ARCH__)
-    float widened;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(widened) : "h"(b));
-    return num::to_bits(widened);
-#else
     const std::uint32_t sign = static_cast<std::uint32_t>(b & 0x8000u) << 16;
     const std::uint32_t magnitude = b & 0x7fffu;
     const std::uint32_t normal = (magnitude << 13) + (112u << 23);
@@ -98,7 +93,6 @@ struct float16_t {
     std::uint32_t result = magnitude < 0x0400u ? subnormal : normal;
     result = magnitude >= 0x7c00u ? special : result;
     return sign | result;
-#endif
   }
 };
 
