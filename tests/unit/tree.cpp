@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifdef __CUDACC__
-// The trees here are made of strings, on the host; nvcc warns that no device could do so.
-#pragma nv_diag_suppress 20011, 20013, 20014, 20015
-#endif
-
 #include <doctest/doctest.h>
 
 #include <invar/contract/defaults.hpp>
