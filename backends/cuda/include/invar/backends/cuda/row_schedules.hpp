@@ -27,6 +27,7 @@ struct RowsSchedules<Kokkos::Cuda> {
       {"as many blocks of 256 per row as it has work for", 256, 1, 1 << 20},
   }};
 
+  /// Rows are held where they may fit; the kernel knows whether they do.
   static const Rows& choose(const Kokkos::Cuda& exec, std::int64_t rows, std::int64_t leaves) {
     return leaves <= 512 ? table[0] : choose_shared(exec, rows, leaves);
   }
