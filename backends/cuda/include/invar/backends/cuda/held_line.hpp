@@ -94,9 +94,9 @@ class HeldLeaf {
   int held_;
 };
 
-/// A row of which each warp holds one pass. In a cluster, either each block of 16 warps has an aligned subtree of passes,
-/// which it folds by itself (many rows: the least work), or the passes are spread over as many blocks as there may be,
-/// and each block folds them all (few rows: the shortest time). Rows and columns must allow vectors, see
+/// A row of which each warp holds one pass. In a cluster, either each block of 16 warps has an aligned subtree of
+/// passes, which it folds by itself (many rows: the least work), or the passes are spread over as many blocks as there
+/// may be, and each block folds them all (few rows: the shortest time). Rows and columns must allow vectors, see
 /// IsVectorEverywhere.
 ///
 /// \tparam Group     the LeafGroup of the contract and the narrowest element
