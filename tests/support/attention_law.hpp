@@ -203,7 +203,7 @@ void check_attention_schedules(bool causal) {
         {{&a, 0, 1}, {&d, 257, 258}, {&b, 0, 40}, {&b, 0, 0}, {&c, 120, 131}, {&d, 250, 258}}, causal);
     const auto contiguous = batch.contiguous();
     const auto paged = batch.paged(16);
-    for (const Execution& exec : executions())
+    for (const Execution& exec : executions_of_schedules())
       for (const auto* schedule : attention_schedules()) {
         batch.check(contiguous, exec, schedule);
         batch.check(paged, exec, schedule);
@@ -214,7 +214,7 @@ void check_attention_schedules(bool causal) {
 /// A prompt in chunks of any size, down to one token at a time, gives the bits of the whole prefill.
 template <class T, class Contract>
 void check_attention_chunks() {
-  const std::int64_t length = is_small() ? 70 : 300;
+  const std::int64_t length = is_tiny() ? 20 : is_small() ? 70 : 300;
   const Sequence<T, Contract> s(length, {3, 1, 16, 16}, 50);
   for (const std::int64_t size : {std::int64_t{1}, std::int64_t{7}, std::int64_t{64}, std::int64_t{129}, length})
     for (std::int64_t begin = 0; begin < length; begin += size) {
@@ -245,7 +245,7 @@ void check_attention_lengths() {
     const Sequence<T, Contract> s(length, g, 80 + length);
     const Batch<T, Contract> step({{&s, length - 1, length}});
     const auto kv = step.contiguous();
-    for (const Execution& exec : executions())
+    for (const Execution& exec : executions_of_schedules())
       for (const auto* schedule : attention_schedules()) step.check(kv, exec, schedule);
   }
 }
@@ -260,7 +260,7 @@ void check_attention_batches() {
     fill_all(hostile.q, value);
     fill_all(hostile.k, value);
     fill_all(hostile.v, value);
-    const int most = is_small() ? 9 : 33;
+    const int most = is_tiny() ? 3 : is_small() ? 9 : 33;
     for (int size = 1; size <= most; ++size) {
       const int place = size % 3 == 0 ? 0 : size % 3 == 1 ? size / 2 : size - 1;
       typename Batch<T, Contract>::Pieces pieces;

@@ -125,6 +125,9 @@ inline DeviceCalls device_calls() {
   INVAR_TEST_CALL(logsumexp, OnDevice<float*>("r", 9), OnDevice<float**>("x", 9, 20000));
   INVAR_TEST_CALL(softmax, OnDevice<float**>("y", 33, 1000), OnDevice<float**>("x", 33, 1000));
   INVAR_TEST_CALL(log_softmax, OnDevice<float**>("y", 1, 151936), OnDevice<float**>("x", 1, 151936));
+  // Enough long rows for their parts to take turns.
+  INVAR_TEST_CALL(log_softmax, OnDevice<float**>("y", 71, 20000), OnDevice<float**>("x", 71, 20000));
+  INVAR_TEST_CALL(softmax, OnDevice<bfloat16_t**>("y", 90, 40000), OnDevice<bfloat16_t**>("x", 90, 40000));
   INVAR_TEST_CALL(silu_mul, OnDevice<bfloat16_t**>("y", 7, 11008), OnDevice<bfloat16_t**>("gate", 7, 11008),
                   OnDevice<bfloat16_t**>("up", 7, 11008));
   INVAR_TEST_CALL(matmul, OnDevice<float**>("c", 33, 130), OnDevice<float**>("a", 33, 1100),

@@ -12,8 +12,8 @@
 
 namespace invar::test {
 
-/// How much INVAR_TEST_SIZE asks for. Small: shorter lists, for unoptimised builds and emulators. Tiny: three values of
-/// each, for tools that slow every memory access.
+/// How much INVAR_TEST_SIZE asks for. Small: shorter lists, for unoptimised builds and emulators. Tiny: two values of
+/// each, for tools that take a moment over every launch.
 enum class Size { full, small, tiny };
 
 inline Size size() {
@@ -23,11 +23,12 @@ inline Size size() {
 }
 
 inline bool is_small() { return size() != Size::full; }
+inline bool is_tiny() { return size() == Size::tiny; }
 
 /// The full list, or a short one where the environment asks for it.
 template <class T>
 std::vector<T> by_size(std::vector<T> full, std::vector<T> small) {
-  if (size() == Size::tiny && small.size() > 3) return {small.front(), small[small.size() / 2], small.back()};
+  if (size() == Size::tiny && small.size() > 2) return {small.front(), small.back()};
   return is_small() ? small : full;
 }
 
@@ -40,6 +41,11 @@ using Memory = std::conditional_t<Kokkos::SpaceAccessibility<Kokkos::HostSpace, 
 /// The instances on which tests run: of 1, 2, 3 and 7 threads, as far as the process has them; on a GPU the default one
 /// and some with streams of their own. Says once which.
 const std::vector<Execution>& executions();
+
+/// Those of them on which every schedule runs: all, or the last one where the tests are to be tiny.
+inline std::vector<Execution> executions_of_schedules() {
+  return is_tiny() ? std::vector<Execution>{executions().back()} : executions();
+}
 
 /// An instance in a message.
 std::string describe(const Execution& exec);

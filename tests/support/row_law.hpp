@@ -28,6 +28,14 @@ auto schedules() {
   return list;
 }
 
+/// The same where another axis is walked too; tiny tests leave the choice to the shape.
+template <class Op>
+auto schedules_along() {
+  auto list = schedules<Op>();
+  if (is_tiny()) list.resize(1);
+  return list;
+}
+
 template <class Schedule>
 std::string describe(const Execution& exec, const Schedule* schedule) {
   return describe(exec) + ", schedule: " + (schedule ? schedule->name : "chosen by shape");
@@ -74,7 +82,7 @@ void check_schedules(const Op& op) {
   for (const std::int64_t n : row_lengths()) {
     const auto in = random_rows<Op>(4, n, 1000 + n, 3, 2);
     const auto expected = reference_of(op, in.view());
-    for (const Execution& exec : executions())
+    for (const Execution& exec : executions_of_schedules())
       for (const auto* schedule : schedules<Op>()) check_run(op, expected, exec, in.view(), schedule);
   }
 }
@@ -107,11 +115,11 @@ void check_neighbours(const Op& op) {
   const auto in = random_rows<Op>(rows, n, 3000);
   const auto expected = reference_of(op, in.view());
   for (const T hostile : {garbage<T>(), infinity<T>(), infinity<T>(true)})
-    for (const std::int64_t r : {0, 4, 8}) {
+    for (const std::int64_t r : is_tiny() ? std::vector<std::int64_t>{4} : std::vector<std::int64_t>{0, 4, 8}) {
       Framed<T> batch(rows, Op::inputs * n);
       fill(batch.view(), hostile);
       Kokkos::deep_copy(rows_of(batch.view(), r, r + 1), rows_of(in.view(), r, r + 1));
-      for (const auto* schedule : schedules<Op>()) {
+      for (const auto* schedule : schedules_along<Op>()) {
         Framed<typename Op::Result> out(rows, expected.extent(1));
         op.kernel(executions().back(), out.view(), typename Framed<T>::View::const_type(batch.view()), schedule);
         INFO("row ", r);
@@ -147,7 +155,7 @@ void check_repeats(const Op& op) {
 /// No rows: nothing happens. No columns: what the specification says.
 template <class Op>
 void check_empty(const Op& op) {
-  for (const auto* schedule : schedules<Op>()) {
+  for (const auto* schedule : schedules_along<Op>()) {
     const auto no_rows = random_rows<Op>(0, 7, 1);
     check_run(op, reference_of(op, no_rows.view()), executions().back(), no_rows.view(), schedule);
     const auto no_columns = random_rows<Op>(3, 0, 1);
@@ -215,7 +223,7 @@ void check_vector(const Op& op) {
     using Value = Kokkos::View<typename Op::Result, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     const Value expected(&results(0)), result(&results(1));
     op.reference(expected, x);
-    for (const Execution& exec : executions()) {
+    for (const Execution& exec : executions_of_schedules()) {
       for (const auto* schedule : schedules<Op>()) {
         result() = garbage<typename Op::Result>();
         op.kernel(exec, result, x, schedule);

@@ -13,7 +13,7 @@ namespace invar::num::detail {
 /// x + round_to_integer has the nearest integer to x in its low bits, for |x| < 2^22 (ties to even).
 inline constexpr float round_to_integer = 0x1.8p23f;
 
-/// (high + low)·2^n, where high + low is in [0.7, 1.42], |low| < 0.07, and shifted is n + round_to_integer.
+/// (high + low)·2^n, where high + low is in [0.7, 1.42], |low| < 0.07, and shifted is n + Lift + round_to_integer.
 struct Scaled {
   float high;
   float low;
@@ -24,9 +24,13 @@ struct Scaled {
 ///
 /// n = round(x·log2(e)), r = x − n·ln 2 with ln 2 in two parts (Cody and Waite), e^r = 1 + r + r²·q(r) with q the
 /// minimax polynomial of degree 4 rounded to floats. The sum 1 + r is kept exactly, as high and part of low.
+///
+/// \tparam Lift  an integer that is added to n on its way into `shifted`; it changes nothing else
+template <int Lift = 0>
 KOKKOS_FORCEINLINE_FUNCTION Scaled exponential(float x) {
-  const float shifted = fma(x, 0x1.715476p0f, round_to_integer);
-  const float n = sub(shifted, round_to_integer);
+  constexpr float shift = round_to_integer + static_cast<float>(Lift);
+  const float shifted = fma(x, 0x1.715476p0f, shift);
+  const float n = sub(shifted, shift);
   // The first part of ln 2 has 15 significant bits, so that n times it and `head` are exact.
   const float head = fma(n, -0x1.62e4p-1f, x);
   const float r = fma(n, -0x1.7f7d1cp-20f, head);

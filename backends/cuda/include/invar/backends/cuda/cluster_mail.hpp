@@ -14,8 +14,7 @@ namespace invar::backends::cuda {
 
 /// Each round, every block waits for a number of bytes that the blocks of its cluster, itself among them, send to it. A
 /// stored value announces itself at the receiver's mbarrier, so no fence is needed; the one that a cluster barrier
-/// brings along is as wide as the device (MEMBAR.ALL.GPU in the
-/// compiled code).
+/// brings along is as wide as the device (MEMBAR.ALL.GPU in the compiled code).
 class ClusterMail {
  public:
   /// Bytes of shared memory: two mbarriers, for rounds in turn. A block can be ahead of another by one round only.

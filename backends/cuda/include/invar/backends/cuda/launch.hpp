@@ -41,20 +41,83 @@ struct LaunchShape {
   dim3 block;
   std::size_t shared_bytes = 0;  ///< dynamic shared memory of a block; the opt-in above 48 KiB is made here
   int cluster = 1;               ///< blocks of a cluster along x; compute capability 9.0 and up
+  bool cooperative = false;      ///< all blocks run at the same time, or the launch fails
+};
+
+/// Waits until the kernel before this one on the stream is done, whose end the launch overlaps.
+__device__ inline void wait_for_previous_kernel() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/// True for a body that calls wait_for_previous_kernel() itself, and may start while that kernel is at work. What the
+/// kernels before the previous one have written is there.
+template <class Body>
+concept WaitsItself = requires {
+  typename Body::waits_itself;
 };
 
 /// The body's own operator() is the kernel; it finds itself through blockIdx and threadIdx. Body::max_threads bounds
 /// the block, Body::min_blocks asks for so many blocks on a multiprocessor.
 template <class Body>
 __global__ void __launch_bounds__(Body::max_threads, Body::min_blocks) run_body(const __grid_constant__ Body body) {
+  if constexpr (!WaitsItself<Body>) wait_for_previous_kernel();
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  // The launch overlaps the end of the kernel before it: nothing is touched until that is done, and the next kernel may
-  // come as far as this one is now.
-  asm volatile("griddepcontrol.wait;" ::: "memory");
+  // Only now may the next kernel come as far as this one is: so it finds all but this one done.
   asm volatile("griddepcontrol.launch_dependents;");
 #endif
   body();
 }
+
+/// Makes the opt-in that shared memory above 48 KiB needs.
+template <class Body>
+void allow_shared(const char* label, const LaunchShape& shape) {
+  if (shape.shared_bytes > 48 * 1024)
+    check(cudaFuncSetAttribute(run_body<Body>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shape.shared_bytes)),
+          label);
+}
+
+/// A LaunchShape in CUDA's terms, for the kernel of a body.
+template <class Body>
+class LaunchConfig {
+ public:
+  LaunchConfig(const char* label, const Kokkos::Cuda& exec, const LaunchShape& shape) {
+    config_.gridDim = shape.grid;
+    config_.blockDim = shape.block;
+    config_.dynamicSmemBytes = shape.shared_bytes;
+    config_.stream = exec.cuda_stream();
+    config_.attrs = attribute_;
+    if (exec.cuda_device_prop().major >= 9) {
+      cudaLaunchAttribute& overlap = attribute_[config_.numAttrs++];
+      overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      overlap.val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (shape.cluster > 1) {
+      cudaLaunchAttribute& cluster = attribute_[config_.numAttrs++];
+      cluster.id = cudaLaunchAttributeClusterDimension;
+      cluster.val.clusterDim.x = static_cast<unsigned>(shape.cluster);
+      cluster.val.clusterDim.y = 1;
+      cluster.val.clusterDim.z = 1;
+      if (shape.cluster > 8)
+        check(cudaFuncSetAttribute(run_body<Body>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), label);
+    }
+    if (shape.cooperative) {
+      cudaLaunchAttribute& cooperative = attribute_[config_.numAttrs++];
+      cooperative.id = cudaLaunchAttributeCooperative;
+      cooperative.val.cooperative = 1;
+    }
+    allow_shared<Body>(label, shape);
+  }
+  LaunchConfig(const LaunchConfig&) = delete;
+  LaunchConfig& operator=(const LaunchConfig&) = delete;
+  const cudaLaunchConfig_t* get() const { return &config_; }
+
+ private:
+  cudaLaunchConfig_t config_{};
+  cudaLaunchAttribute attribute_[3];
+};
 
 /// Launches body() asynchronously on exec's stream. Tools see it as a parallel_for with this label.
 template <class Body>
@@ -64,33 +127,22 @@ void launch(const char* label, const Kokkos::Cuda& exec, const LaunchShape& shap
   std::uint64_t id = 0;
   const bool traced = Kokkos::Tools::profileLibraryLoaded();
   if (traced) Kokkos::Tools::beginParallelFor(label, Kokkos::Tools::Experimental::device_id(exec), &id);
-  cudaLaunchConfig_t config{};
-  config.gridDim = shape.grid;
-  config.blockDim = shape.block;
-  config.dynamicSmemBytes = shape.shared_bytes;
-  config.stream = exec.cuda_stream();
-  cudaLaunchAttribute attribute[2];
-  config.attrs = attribute;
-  if (exec.cuda_device_prop().major >= 9) {
-    cudaLaunchAttribute& overlap = attribute[config.numAttrs++];
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-  }
-  if (shape.cluster > 1) {
-    cudaLaunchAttribute& cluster = attribute[config.numAttrs++];
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim.x = static_cast<unsigned>(shape.cluster);
-    cluster.val.clusterDim.y = 1;
-    cluster.val.clusterDim.z = 1;
-    if (shape.cluster > 8)
-      check(cudaFuncSetAttribute(run_body<Body>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), label);
-  }
-  if (shape.shared_bytes > 48 * 1024)
-    check(cudaFuncSetAttribute(run_body<Body>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shape.shared_bytes)),
-          label);
-  check(cudaLaunchKernelEx(&config, run_body<Body>, body), label);
+  const LaunchConfig<Body> config(label, exec, shape);
+  check(cudaLaunchKernelEx(config.get(), run_body<Body>, body), label);
   if (traced) Kokkos::Tools::endParallelFor(id);
+}
+
+/// Blocks of this shape that the device can run at a time; 0 where their shared memory is more than it has.
+template <class Body>
+int resident_blocks(const char* label, const Kokkos::Cuda& exec, const LaunchShape& shape) {
+  if (shape.shared_bytes > exec.cuda_device_prop().sharedMemPerBlockOptin) return 0;
+  const DeviceGuard guard(exec);
+  allow_shared<Body>(label, shape);
+  int blocks = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, run_body<Body>, static_cast<int>(shape.block.x),
+                                                      shape.shared_bytes),
+        label);
+  return blocks * exec.cuda_device_prop().multiProcessorCount;
 }
 
 }  // namespace invar::backends::cuda

@@ -7,6 +7,7 @@
 #include <invar/backends/cuda/held_line.hpp>
 #include <invar/backends/cuda/launch.hpp>
 #include <invar/backends/cuda/row_lines.hpp>
+#include <invar/backends/cuda/row_parts.hpp>
 #include <invar/backends/cuda/row_schedules.hpp>
 #include <invar/backends/cuda/stream_buffer.hpp>
 #include <invar/tree/row_kernel.hpp>
@@ -53,18 +54,20 @@ struct BlockRows {
   __device__ void operator()() const {
     extern __shared__ __align__(16) char shared[];
     const std::int64_t row = blockIdx.x / static_cast<unsigned>(cluster);
-    body(row, BlockLine(columns, nodes, shared, Cluster(cluster)));
+    const Cluster blocks(cluster);
+    blocks.arrive();
+    body(row, BlockLine(columns, nodes, shared, blocks));
   }
 };
 
 /// Rows to blocks or clusters whose warps hold a pass each.
-template <class Body, bool InShared>
+template <class Body>
 struct HeldRows {
   using Group = LeafGroup<typename Body::contract, Body::element_bytes>;
-  using Line = HeldLine<Group, InShared>;
+  using Line = HeldLine<Group>;
   static constexpr int max_threads = Line::max_warps * warp_size;
-  // A row alone leaves registers for twice as many warps as a row with its weights; in shared memory, for three times.
-  static constexpr int min_blocks = InShared ? 3 : Body::held_operands == 1 ? 2 : 1;
+  // A row alone leaves registers for twice as many warps as a row with its weights.
+  static constexpr int min_blocks = Body::held_operands == 1 ? 2 : 1;
   Body body;
   std::int64_t columns;
   int cluster;
@@ -72,12 +75,10 @@ struct HeldRows {
   __device__ void operator()() const {
     extern __shared__ __align__(16) char shared[];
     const std::int64_t row = blockIdx.x / static_cast<unsigned>(cluster);
-    body(row, Line(columns, Body::contract::leaf, Cluster(cluster), shared, Body::value_bytes));
+    body(row, Line(columns, Body::contract::leaf, Cluster(cluster), shared));
   }
 
-  static std::int64_t passes(std::int64_t columns) {
-    return tree::leaf_count(tree::leaf_count(columns, Body::contract::leaf), Group::groups);
-  }
+  static std::int64_t passes(std::int64_t columns) { return HeldPass<Group>::count(columns, Body::contract::leaf); }
   /// True where rows can be held.
   static bool can_hold(const Kokkos::Cuda& exec, const Body& body, std::int64_t columns) {
     const int most = clipped_cluster(exec, Line::max_cluster);
@@ -160,10 +161,14 @@ struct RowKernels<Kokkos::Cuda> {
   static void map(const char* label, const Kokkos::Cuda& exec, const RowShape& shape, const schedule::Rows& chosen,
                   const Body& body) {
     using namespace backends::cuda;
-    using Held = HeldRows<Body, false>;
-    if (chosen.holds_row && shape.rows <= max_blocks / Held::Line::max_cluster &&
-        Held::can_hold(exec, body, shape.columns))
-      return hold(label, exec, shape, body);
+    using Held = HeldRows<Body>;
+    if (chosen.holds_row && shape.rows <= max_blocks / Held::Line::max_cluster) {
+      if constexpr (Body::held_operands == 1 && Held::Group::vector * Body::element_bytes == 16 &&
+                    Held::Group::passes <= 8)
+        if (is_for_parts<Held>(exec, shape, chosen) && launch_parts(label, exec, shape.rows, shape.columns, body))
+          return;
+      if (Held::can_hold(exec, body, shape.columns)) return hold(label, exec, shape, body);
+    }
     share(label, exec, shape, chosen, body);
   }
 
@@ -193,31 +198,33 @@ struct RowKernels<Kokkos::Cuda> {
   }
 
  private:
+  /// True where the schedule asks for it, or where so many rows need several blocks each that a launch of clusters
+  /// would come in waves.
+  template <class Held>
+  static bool is_for_parts(const Kokkos::Cuda& exec, const RowShape& shape, const schedule::Rows& chosen) {
+    if (shape.rows == 0 || shape.columns == 0) return false;
+    if (chosen.teams_per_row == 1) return true;
+    const std::int64_t passes = Held::passes(shape.columns);
+    return passes > Held::Line::max_warps && leaf_count(passes, Held::Line::max_warps) * shape.rows >
+                                                 schedule::Backend<Kokkos::Cuda>::multiprocessors(exec);
+  }
+
   /// A pass of leaves to each warp.
   template <class Body>
   static void hold(const char* label, const Kokkos::Cuda& exec, const RowShape& shape, const Body& body) {
-    using Registers = backends::cuda::HeldRows<Body, false>;
-    constexpr int max_warps = Registers::Line::max_warps;
-    constexpr int max_cluster = Registers::Line::max_cluster;
-    const std::int64_t passes = Registers::passes(shape.columns);
-    if (passes <= max_warps) return hold<Registers>(label, exec, shape, passes, body);
+    using Kernel = backends::cuda::HeldRows<Body>;
+    constexpr int max_warps = Kernel::Line::max_warps;
+    constexpr int max_cluster = Kernel::Line::max_cluster;
+    const std::int64_t passes = Kernel::passes(shape.columns);
     // Few long rows are spread over more blocks than they need.
-    if (shape.rows * max_cluster <= schedule::Backend<Kokkos::Cuda>::multiprocessors(exec))
-      return hold<Registers>(label, exec, shape, std::min<std::int64_t>(leaf_count(passes, max_cluster), max_warps),
-                             body);
-    if constexpr (Body::held_operands == 1 && Registers::Group::vector * Body::element_bytes == 16)
-      hold<backends::cuda::HeldRows<Body, true>>(label, exec, shape, max_warps, body);
-    else
-      hold<Registers>(label, exec, shape, max_warps, body);
-  }
-  template <class Kernel, class Body>
-  static void hold(const char* label, const Kokkos::Cuda& exec, const RowShape& shape, std::int64_t warps,
-                   const Body& body) {
-    const int cluster = static_cast<int>(leaf_count(Kernel::passes(shape.columns), warps));
-    const auto threads = static_cast<unsigned>(warps * backends::cuda::warp_size);
+    const bool are_few = shape.rows * max_cluster <= schedule::Backend<Kokkos::Cuda>::multiprocessors(exec);
+    const std::int64_t warps =
+        std::min<std::int64_t>(passes > max_warps && are_few ? leaf_count(passes, max_cluster) : passes, max_warps);
+    const int cluster = static_cast<int>(leaf_count(passes, warps));
     backends::cuda::launch(label, exec,
-                           {dim3(static_cast<unsigned>(shape.rows * cluster)), dim3(threads),
-                            Kernel::Line::shared_bytes(Body::value_bytes, threads), cluster},
+                           {dim3(static_cast<unsigned>(shape.rows * cluster)),
+                            dim3(static_cast<unsigned>(warps * backends::cuda::warp_size)),
+                            Kernel::Line::shared_bytes(Body::value_bytes), cluster},
                            Kernel{body, shape.columns, cluster});
   }
 
@@ -228,7 +235,8 @@ struct RowKernels<Kokkos::Cuda> {
     const schedule::Rows& chosen = asked.holds_row ? schedule::RowsSchedules<Kokkos::Cuda>::choose_shared(
                                                          exec, shape.rows, leaf_count(shape.columns, shape.leaf))
                                                    : asked;
-    const int cluster = clipped_cluster(exec, chosen.teams_per_row > 16 ? 8 : chosen.teams_per_row);
+    const int wanted = shape.columns == 0 ? 1 : chosen.teams_per_row > 16 ? 8 : chosen.teams_per_row;
+    const int cluster = clipped_cluster(exec, wanted);
     if (chosen.team_size <= warp_size || shape.rows > max_blocks / cluster) {
       const std::int64_t blocks = leaf_count(shape.rows, WarpRows<Body>::max_threads / warp_size);
       return launch(label, exec, {dim3(static_cast<unsigned>(blocks)), dim3(WarpRows<Body>::max_threads)},

@@ -116,6 +116,18 @@ class Cluster {
     __syncthreads();
 #endif
   }
+  /// Says that this block has started, which another has to know before it writes into its shared memory.
+  KOKKOS_FORCEINLINE_FUNCTION void arrive() const {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (size_ > 1) asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+#endif
+  }
+  /// Waits until all blocks have arrived.
+  KOKKOS_FORCEINLINE_FUNCTION void wait() const {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (size_ > 1) asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+#endif
+  }
   KOKKOS_FORCEINLINE_FUNCTION void barrier() const {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     if (size_ > 1) {
@@ -144,7 +156,8 @@ class BlockLine {
     return 2 * (static_cast<std::size_t>(nodes) + warp_size) * value_bytes;
   }
 
-  /// \param nodes  values that a set holds, a multiple of 32 and at most max_nodes
+  /// \param nodes    values that a set holds, a multiple of 32 and at most max_nodes
+  /// \param cluster  has arrived
   KOKKOS_FUNCTION BlockLine(std::int64_t columns, int nodes, char* shared, const Cluster& cluster)
       : columns_(columns), nodes_(nodes), shared_(shared), cluster_(cluster) {}
 
@@ -209,6 +222,8 @@ class BlockLine {
     Value* const set = reinterpret_cast<Value*>(shared_) + flip_ * (nodes_ + warp_size);
     Value* const subtree = set + nodes_;
     flip_ ^= 1;
+    if (!has_waited_) cluster_.wait();
+    has_waited_ = true;
     for (int n = cluster_.rank() * cluster_.warps() + cluster_.warp(); n < count;
          n += cluster_.size() * cluster_.warps()) {
       const Value value = node(first + n);
@@ -223,6 +238,7 @@ class BlockLine {
   char* shared_;
   Cluster cluster_;
   mutable int flip_ = 0;
+  mutable bool has_waited_ = false;
 };
 
 }  // namespace invar::backends::cuda

@@ -13,8 +13,8 @@ namespace invar::schedule {
 
 template <>
 struct RowsSchedules<Kokkos::Cuda> {
-  static constexpr std::array<Rows, 11> table{{
-      {"row in registers where it fits", 512, 1, 16, true},
+  static constexpr std::array<Rows, 12> table{{
+      {"row in registers where it fits, or in parts where there are many", 512, 1, 16, true},
       {"warp per row", 32},
       {"block of 64 per row", 64},
       {"block of 256 per row", 256},
@@ -25,6 +25,7 @@ struct RowsSchedules<Kokkos::Cuda> {
       {"8 blocks of 256 per row", 256, 1, 8},
       {"16 blocks of 512 per row", 512, 1, 16},
       {"as many blocks of 256 per row as it has work for", 256, 1, 1 << 20},
+      {"row in parts, where the operation needs it alone", 288, 1, 1, true},
   }};
 
   /// Rows are held where they may fit; the kernel knows whether they do.

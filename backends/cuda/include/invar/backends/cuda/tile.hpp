@@ -136,6 +136,7 @@ class Tile {
     load(operand.address(row, i));
   }
   KOKKOS_FORCEINLINE_FUNCTION void load(const storage_type* address) { pack_.load(address); }
+  KOKKOS_FORCEINLINE_FUNCTION void store(storage_type* address) const { pack_.store(address); }
   KOKKOS_FORCEINLINE_FUNCTION typename Operand::value_type get(int v) const { return num::widen(pack_.get(v)); }
 
  private:

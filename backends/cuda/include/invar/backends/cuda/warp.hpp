@@ -39,10 +39,23 @@ KOKKOS_FORCEINLINE_FUNCTION T exchange(const T& value, [[maybe_unused]] int dist
   return result;
 }
 
+/// join(mine, other), or with the two exchanged. The operands are chosen before the join, so that a dear one is done
+/// once for all lanes; of a number's join the compiler may know that the order does not matter.
+template <class T, class Join>
+KOKKOS_FORCEINLINE_FUNCTION T join_ordered(bool mine_is_left, const T& mine, const T& other, const Join& join) {
+  if constexpr (std::is_class_v<T>) {
+    const T left = mine_is_left ? mine : other;
+    const T right = mine_is_left ? other : mine;
+    return join(left, right);
+  } else {
+    return mine_is_left ? join(mine, other) : join(other, mine);
+  }
+}
+
 /// join(the pair's lower value, its upper value) in both lanes of the pair (lane, lane ^ distance).
 template <class T, class Join>
 KOKKOS_FORCEINLINE_FUNCTION T join_pair(const T& mine, const T& other, int distance, const Join& join) {
-  return (lane() & distance) == 0 ? join(mine, other) : join(other, mine);
+  return join_ordered((lane() & distance) == 0, mine, other, join);
 }
 
 /// The value that the first lane holds.
@@ -72,7 +85,7 @@ KOKKOS_FORCEINLINE_FUNCTION T fold_lanes(T value, int count, const Join& join) {
     const bool has_right = (node / (2 * stride)) * 2 * stride + stride < count;
     const bool is_left = (node & stride) == 0;
     if (has_right)
-      value = is_left ? join(value, other) : join(other, value);
+      value = join_ordered(is_left, value, other, join);
     else
       value = is_left ? value : other;
   }
