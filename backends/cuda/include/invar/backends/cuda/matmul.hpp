@@ -9,6 +9,7 @@
 #include <invar/backends/cuda/matmul_leaves.hpp>
 #include <invar/backends/cuda/matmul_mma.hpp>
 #include <invar/backends/cuda/matmul_operands.hpp>
+#include <invar/backends/cuda/matmul_panel.hpp>
 #include <invar/backends/cuda/matmul_schedule.hpp>
 #include <invar/backends/cuda/matmul_stream.hpp>
 #include <invar/backends/cuda/matmul_tile.hpp>
@@ -68,11 +69,17 @@ struct MatmulCall {
   void launch(const Kokkos::Cuda& exec, const schedule::Matmul& chosen, const MatmulOutput<Acc>& to,
               std::int64_t leaf_blocks) const {
     switch (chosen.block_m) {
-      case 4: return leaf_blocks == 1 ? share_leaves(exec, to) : stream<StreamShape<1, 4>>(exec, to, leaf_blocks);
+      // With three stages two blocks fit a multiprocessor, so that the next begins before the last one ends.
+      case 1: return share_leaves<MatmulLeaves<A, B, 1, 3, 2>>(exec, to);
+      case 4:
+        return leaf_blocks == 1 ? share_leaves<MatmulLeaves<A, B, 4, 4, 1>>(exec, to)
+                                : stream<StreamShape<1, 4>>(exec, to, leaf_blocks);
       case 8: return stream<StreamShape<2, 4>>(exec, to, leaf_blocks);
       case 16: return stream<StreamShape<4, 4>>(exec, to, leaf_blocks);
-      case 32: return stream<StreamShape<4, 8>>(exec, to, leaf_blocks);
     }
+    if constexpr (std::is_same_v<A, float> && std::is_same_v<B, float>)
+      if (panel(exec, chosen.block_m, to, leaf_blocks)) return;
+    if (chosen.block_m == 32) return stream<StreamShape<4, 8>>(exec, to, leaf_blocks);
     if constexpr (std::is_same_v<Acc, double>) {
       mma(exec, to, leaf_blocks);
     } else {
@@ -86,8 +93,8 @@ struct MatmulCall {
     }
   }
 
+  template <class Kernel>
   void share_leaves(const Kokkos::Cuda& exec, const MatmulOutput<Acc>& to) const {
-    using Kernel = MatmulLeaves<A, B>;
     const std::int64_t leaves = (k + leaf - 1) / leaf;
     const int warps = Kernel::warps_for(leaves, exec.cuda_device_prop().sharedMemPerBlockOptin);
     const std::int64_t tiles = (to.m + Kernel::M - 1) / Kernel::M * ((to.n + Kernel::N - 1) / Kernel::N);
@@ -106,6 +113,31 @@ struct MatmulCall {
   void stream(const Kokkos::Cuda& exec, const MatmulOutput<Acc>& to, std::int64_t leaf_blocks) const {
     using Kernel = MatmulStream<A, B, Shape>;
     launch_blocks(exec, Kernel{a, columns<typename Kernel::Columns>(), to, k, leaf}, Shape::M, Kernel::N, leaf_blocks);
+  }
+
+  /// Launches the kernel made for the operands' layout, if there is one that fits the device. For the largest tile it
+  /// has another shape in each layout, the fastest there on an H200; where neither serves, smaller tiles may.
+  bool panel(const Kokkos::Cuda& exec, int rows, const MatmulOutput<Acc>& to, std::int64_t leaf_blocks) const {
+    using Rows32 = TileShape<1, 4, 8, 4, 5>;
+    using Rows64 = TileShape<2, 2, 8, 8, 3>;
+    if (rows == 32)
+      return any_of<MatmulPanel<Rows32, false, false>, MatmulPanel<Rows32, true, false>>(exec, to, leaf_blocks);
+    if (rows == 128 &&
+        any_of<MatmulPanel<TileShape<4, 2, 8, 8, 2>, false, false>, MatmulPanel<TileShape<2, 2, 16, 8, 2>, true, true>>(
+            exec, to, leaf_blocks))
+      return true;
+    return any_of<MatmulPanel<Rows64, false, false>, MatmulPanel<Rows64, true, false>>(exec, to, leaf_blocks);
+  }
+  /// Launches the first kernel that suits, and says whether there was one.
+  template <class... Kernels>
+  bool any_of(const Kokkos::Cuda& exec, const MatmulOutput<Acc>& to, std::int64_t leaf_blocks) const {
+    const auto launch_if_suited = [&]<class Kernel>(std::type_identity<Kernel>) {
+      if (!Kernel::suits(a, b, leaf) || Kernel::shared_bytes() > exec.cuda_device_prop().sharedMemPerBlockOptin)
+        return false;
+      launch_blocks(exec, Kernel{a, b, to, k, leaf}, Kernel::M, Kernel::N, leaf_blocks);
+      return true;
+    };
+    return (launch_if_suited(std::type_identity<Kernels>{}) || ...);
   }
 
   template <class Shape>
@@ -175,7 +207,8 @@ struct MatmulKernels<Kokkos::Cuda> {
  private:
   static bool is_known(const schedule::Matmul& chosen) {
     for (const schedule::Matmul& entry : schedule::MatmulSchedules<Kokkos::Cuda>::table)
-      if (entry.tile_m == chosen.tile_m && entry.tile_n == chosen.tile_n && entry.block_m == chosen.block_m)
+      if (entry.tile_m == chosen.tile_m && entry.tile_n == chosen.tile_n && entry.block_m == chosen.block_m &&
+          entry.splits_leaves == chosen.splits_leaves)
         return true;
     return false;
   }

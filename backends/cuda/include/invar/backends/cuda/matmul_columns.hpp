@@ -24,7 +24,6 @@ template <class Acc, class B, class Shape>
 struct StreamColumns {
   static constexpr int LanesM = Shape::LanesM, R = Shape::R, C = Shape::C, M = Shape::M;
   static constexpr int lanes_n = 32 / LanesM;
-  static constexpr int stages = 4;                                  ///< of a ring; all but one are on their way
   static constexpr int depth = 128 / static_cast<int>(sizeof(B));   ///< positions of k in a stage
   static constexpr int pack = 16 / static_cast<int>(sizeof(B));     ///< elements of a 16-byte copy
   static constexpr int k_pitch = 128 + 16;                          ///< from column to column where k is contiguous
@@ -32,7 +31,8 @@ struct StreamColumns {
   static constexpr int stage_bytes = 32 * k_pitch;                  ///< not less than depth·n_pitch
   static constexpr int V = 16 / static_cast<int>(sizeof(Acc));
   static constexpr int pitch = M % 8 == 0 ? M + 4 : M;  ///< from k to k of a's rows; 8 by 4 lanes meet no bank twice
-  static_assert(R % V == 0 && depth * n_pitch <= stage_bytes);
+  static constexpr int W = R < V ? R : V;               ///< of a's rows are read at once
+  static_assert(R % W == 0 && depth * n_pitch <= stage_bytes);
 
   MatmulInput<B> data;
   std::int64_t n;           ///< columns of b
@@ -184,12 +184,12 @@ struct StreamColumns {
 
   static __device__ void step(Acc (&chain)[R][C], const Acc* rows, const Acc (&y)[C]) {
 #pragma unroll
-    for (int g = 0; g < R / V; ++g) {
-      const auto x = *reinterpret_cast<const Pack<Acc, V>*>(rows + g * V);
+    for (int g = 0; g < R / W; ++g) {
+      const auto x = *reinterpret_cast<const Pack<Acc, W>*>(rows + g * W);
 #pragma unroll
-      for (int v = 0; v < V; ++v)
+      for (int v = 0; v < W; ++v)
 #pragma unroll
-        for (int j = 0; j < C; ++j) chain[g * V + v][j] = num::fma(x.v[v], y[j], chain[g * V + v][j]);
+        for (int j = 0; j < C; ++j) chain[g * W + v][j] = num::fma(x.v[v], y[j], chain[g * W + v][j]);
     }
   }
 };

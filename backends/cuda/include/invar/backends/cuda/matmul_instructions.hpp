@@ -35,7 +35,20 @@ __device__ inline void copy_async(void* shared, const void* global) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(Bytes) : "memory");
 }
 
-/// The same where only the first `valid` bytes are read; zeros follow.
+/// A copy of 4 bytes whose neighbours in memory are wanted soon: the second-level cache brings 128 bytes.
+__device__ inline void copy_async_ahead(void* shared, const void* global) {
+  const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 4;" ::"r"(to), "l"(global) : "memory");
+}
+
+/// Reads 16 bytes, whose neighbours are wanted soon too.
+__device__ inline void load_ahead(float (&to)[4], const void* global) {
+  asm volatile("ld.global.L2::128B.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+               : "l"(global));
+}
+
+/// copy_async() where only the first `valid` bytes are read; zeros follow.
 template <int Bytes>
 __device__ inline void copy_async_part(void* shared, const void* global, int valid) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16);

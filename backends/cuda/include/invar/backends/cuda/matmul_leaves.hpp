@@ -14,13 +14,16 @@ namespace invar::backends::cuda::gemm {
 /// The kernel. blockIdx.x is the tile of 32 columns, all rows of a slab first. In every round each warp computes one
 /// leaf with a ring of its own; then the first warp adds them to the totals in ascending order. Copies for the next
 /// round run through.
-template <class A, class B>
+/// \tparam Rows  of a, that a block computes: 1, 2 or 4
+/// \tparam Stages  of a warp's ring; all but one are on their way
+/// \tparam MinBlocks  of a multiprocessor that registers must allow
+template <class A, class B, int Rows, int Stages, int MinBlocks>
 struct MatmulLeaves {
   using Acc = num::accumulator_t<A>;
-  using Columns = StreamColumns<Acc, B, StreamShape<1, 4>>;
+  using Columns = StreamColumns<Acc, B, StreamShape<1, Rows>>;
   static constexpr int max_warps = 8;
   static constexpr int max_threads = max_warps * 32;
-  static constexpr int min_blocks = 1;
+  static constexpr int min_blocks = MinBlocks;
   static constexpr int M = Columns::M, N = 32;
 
   MatmulInput<A> a;
@@ -117,14 +120,15 @@ struct MatmulLeaves {
 
  private:
   static constexpr int R = Columns::R, C = Columns::C;
-  static constexpr int stages = Columns::stages, depth = Columns::depth, pitch = Columns::pitch;
+  static constexpr int stages = Stages, depth = Columns::depth, pitch = Columns::pitch;
   // A stage holds columns of b and, behind them, a's rows as [k][row].
   static constexpr int stage_bytes = Columns::stage_bytes + depth * pitch * static_cast<int>(sizeof(Acc));
   static constexpr int ring_bytes = stages * stage_bytes;
   static constexpr int chains_size = M * 32;  // of a warp
   static constexpr bool is_async = sizeof(A) == sizeof(Acc);
-  static constexpr int passes = depth / 8;  // of a warp over a stage of a: 8 positions of 4 rows each
-  static_assert(M == 4 && stage_bytes % 16 == 0);
+  static constexpr int lanes = 32 / M < depth ? 32 / M : depth;  // that bring one row of a
+  static constexpr int passes = depth / lanes;                   // of theirs over a stage
+  static_assert(depth % lanes == 0 && stage_bytes % 16 == 0);
   struct Held {
     A v[is_async ? 1 : passes];
   };
@@ -138,23 +142,24 @@ struct MatmulLeaves {
     return reinterpret_cast<const Acc*>(stage + Columns::stage_bytes);
   }
 
-  /// What a lane brings of a: every eighth position of one row.
+  /// What a lane brings of a: every position of one row that is its own among the row's lanes.
   class LaneRow {
    public:
     __device__ LaneRow(const MatmulInput<A>& a, std::int64_t row0, std::int64_t m, int lane)
-        : from_(a.data + (row0 + lane / 8) * a.row_stride + lane % 8 * a.k_stride),
+        : from_(a.data + (row0 + lane / lanes) * a.row_stride + lane % lanes * a.k_stride),
           k_stride_(a.k_stride),
-          place_(lane % 8 * pitch + lane / 8),
-          p_(lane % 8),
-          exists_(row0 + lane / 8 < m) {}
+          place_(lane % lanes * pitch + lane / lanes),
+          p_(lane % lanes),
+          has_place_(lane / lanes < M),
+          exists_(has_place_ && row0 + lane / lanes < m) {}
 
     /// Zeros for a row beyond the last, in every stage.
     __device__ void clear_beyond(unsigned char* ring) const {
-      if (exists_) return;
+      if (exists_ || !has_place_) return;
 #pragma unroll 1
       for (int s = 0; s < stages; ++s)
 #pragma unroll
-        for (int i = 0; i < passes; ++i) rows_of(ring + s * stage_bytes)[place_ + i * 8 * pitch] = Acc(0);
+        for (int i = 0; i < passes; ++i) rows_of(ring + s * stage_bytes)[place_ + i * lanes * pitch] = Acc(0);
     }
     /// Starts to bring the first `here` positions from k0 on; elements to be widened wait in registers for deposit().
     __device__ void fetch(Acc* rows, Held& held, std::int64_t k0, int here) const {
@@ -162,11 +167,11 @@ struct MatmulLeaves {
       const A* const from = from_ + k0 * k_stride_;
 #pragma unroll
       for (int i = 0; i < passes; ++i) {
-        if (p_ + i * 8 >= here) continue;
+        if (p_ + i * lanes >= here) continue;
         if constexpr (is_async)
-          copy_async<sizeof(A)>(rows + place_ + i * 8 * pitch, from + i * 8 * k_stride_);
+          copy_async<sizeof(A)>(rows + place_ + i * lanes * pitch, from + i * lanes * k_stride_);
         else
-          held.v[i] = from[i * 8 * k_stride_];
+          held.v[i] = from[i * lanes * k_stride_];
       }
     }
     __device__ void deposit(Acc* rows, const Held& held, int here) const {
@@ -174,7 +179,7 @@ struct MatmulLeaves {
         if (!exists_) return;
 #pragma unroll
         for (int i = 0; i < passes; ++i)
-          if (p_ + i * 8 < here) rows[place_ + i * 8 * pitch] = widened(held.v[i]);
+          if (p_ + i * lanes < here) rows[place_ + i * lanes * pitch] = widened(held.v[i]);
       }
     }
 
@@ -182,7 +187,7 @@ struct MatmulLeaves {
     const A* from_;
     std::int64_t k_stride_;
     int place_, p_;
-    bool exists_;
+    bool has_place_, exists_;  // with few rows and a short stage some lanes bring nothing
   };
 
   static __device__ void add(Acc (&total)[M], const Acc* chains, int lane, int leaves) {

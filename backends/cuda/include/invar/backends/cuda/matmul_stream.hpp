@@ -101,8 +101,9 @@ struct MatmulStream {
 
  private:
   static constexpr int R = Columns::R, C = Columns::C, M = Columns::M;
-  static constexpr int stages = Columns::stages, depth = Columns::depth, pitch = Columns::pitch;
+  static constexpr int depth = Columns::depth, pitch = Columns::pitch;
   static constexpr int stage_bytes = Columns::stage_bytes;
+  static constexpr int stages = 4;  // of a ring; all but one are on their way
   static constexpr int ring_bytes = stages * stage_bytes;
   static constexpr int steps = 4;  // stages in which a chunk of a is used
   static constexpr int chunk_depth = steps * depth;
