@@ -29,16 +29,19 @@ class Outputs {
 #pragma unroll 1
     for (int block = work.begin; block < work.end; block += Shape::block) {
       const RowStates<Shape, Scalar> rows(shared, parity);
-      barrier_sync(filled_barrier + parity, Shape::threads);
-      scale(rows, block);
+      meet<Shape>();
       const int block_end = smaller(block + Shape::block, work.end);
+      const unsigned char* stage = ring.next();
+      scale(rows, block);
 #pragma unroll 1
-      for (int position = block; position < block_end; position += ring.value_rows)
-        add(ring.next(), ring.value_pitch, rows.scores + position - block, position,
+      for (int position = block;; stage = ring.next()) {
+        add(stage, ring.value_pitch, rows.scores + position - block, position,
             smaller(ring.value_rows, block_end - position));
+        position += ring.value_rows;
+        if (position >= block_end) break;
+      }
       const int next = block + Shape::block;
       if (next >= work.end || next % Shape::split == 0) end_split(rows, block);
-      if (next + Shape::block < work.end) barrier_arrive(freed_barrier + parity, Shape::threads);
       parity ^= 1;
     }
   }

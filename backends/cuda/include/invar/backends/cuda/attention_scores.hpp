@@ -28,7 +28,6 @@ class Scores {
 #pragma unroll 1
     for (int block = work.begin; block < work.end; block += Shape::block) {
       const RowStates<Shape, Scalar> rows(shared, parity);
-      if (block - work.begin >= 2 * Shape::block) barrier_sync(freed_barrier + parity, Shape::threads);
       const int block_end = smaller(block + Shape::block, work.end);
 #pragma unroll 1
       for (int position = block; position < block_end; position += Shape::panel) {
@@ -39,7 +38,7 @@ class Scores {
       }
       sync_group<Shape>(key_barrier);
       take_probabilities(rows, block);
-      barrier_arrive(filled_barrier + parity, Shape::threads);
+      meet<Shape>();
       parity ^= 1;
     }
   }
@@ -114,13 +113,14 @@ class Scores {
   /// Steps 2 and 3, and 5 and 6 where the split's last block is reached.
   __device__ __forceinline__ void take_probabilities(const RowStates<Shape, Scalar>& rows, int block) const {
     constexpr int together = Shape::group / Shape::row_lanes;
+    // A row of the tile that does not exist has a place of its own too, and sees nothing.
+    static_assert(Shape::rows * Shape::row_lanes % 32 == 0);
     const int split_begin = block / Shape::split * Shape::split;
     const bool last = block + Shape::block >= smaller(split_begin + Shape::split, work.end);
     for (int first = 0; first < work.rows; first += together) {
       if (first + thread / 32 * (32 / Shape::row_lanes) >= work.rows) break;  // a whole warp
-      const bool exists = first + thread / Shape::row_lanes < work.rows;
-      const int row = exists ? first + thread / Shape::row_lanes : 0;
-      const int seen = exists ? work.visible(row) : 0;
+      const int row = first + thread / Shape::row_lanes;
+      const int seen = row < work.rows ? work.visible(row) : 0;
       rows.step(row, seen - block, work.a.scale_log2, block == split_begin);
       if (!last) continue;
       rows.end_split(row, seen, split_begin, split_begin == work.begin);

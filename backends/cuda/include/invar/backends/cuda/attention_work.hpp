@@ -53,22 +53,25 @@ struct Work {
   }
 };
 
-// Named barriers. Each group has one of its own. Scores of even and of odd blocks have a pair each: `filled` is where
-// those who compute outputs wait for probabilities, `freed` where those who compute scores wait until they are used.
+// Named barriers: one for each group alone, and one where the two meet.
 inline constexpr int key_barrier = 1;
 inline constexpr int value_barrier = 2;
-inline constexpr int filled_barrier = 3;
-inline constexpr int freed_barrier = 5;
+inline constexpr int meeting_barrier = 3;
 
 __device__ __forceinline__ void barrier_sync(int barrier, int threads) {
   asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
-__device__ __forceinline__ void barrier_arrive(int barrier, int threads) {
-  asm volatile("barrier.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
-}
 template <class Shape>
 __device__ __forceinline__ void sync_group(int barrier) {
   barrier_sync(barrier, Shape::group);
+}
+
+/// Hands a block's probabilities over, once for each block: they are complete, and those of the block before are used,
+/// so that their place is free for the block after. Neither group waits for more than it needs: without this block's
+/// probabilities no outputs can follow, and without that place no scores.
+template <class Shape>
+__device__ __forceinline__ void meet() {
+  barrier_sync(meeting_barrier, Shape::threads);
 }
 
 /// fma, out of line for symbolic scalars: unrolled, their hashes would be more code than a compiler likes.
