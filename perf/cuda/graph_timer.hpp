@@ -98,8 +98,8 @@ class GraphTimer {
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
-/// Calls to put into one graph: enough for the graph's own start to weigh little on short kernels.
-inline int calls_for(double bytes) { return bytes < 32e6 ? 20 : 1; }
+/// Calls to put into one graph, each with operands of its own: enough for the graph's own start, 3 µs, to weigh little.
+inline int calls_for(double bytes) { return bytes < 32e6 ? 20 : bytes < 600e6 ? static_cast<int>(600e6 / bytes) : 1; }
 
 /// Runs a timer as a benchmark's iterations.
 inline void measure(benchmark::State& state, const GraphTimer& timer, double bytes) {

@@ -41,7 +41,8 @@ def microseconds(calls):
 
 def rows(name, shape, dtype, operation):
     size = shape[0] * shape[1] * torch.empty(0, dtype=dtype).element_size() * 2
-    inputs = [torch.randn(shape, dtype=dtype, device="cuda") for _ in range(20 if size < 32e6 else 1)]
+    calls = 20 if size < 32e6 else max(1, int(600e6 / size))  # as in graph_timer.hpp
+    inputs = [torch.randn(shape, dtype=dtype, device="cuda") for _ in range(calls)]
     time = microseconds([lambda x=x: operation(x) for x in inputs])
     print(f"{name} {shape[0]}x{shape[1]}: {time:.2f} us, {size / time * 1e-6:.2f} TB/s")
 

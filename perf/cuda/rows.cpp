@@ -67,14 +67,16 @@ struct Words {
 /// 16 bytes a load, four loads a thread.
 void copy_of_the_same_bytes(benchmark::State& state) {
   const std::int64_t words = state.range(0) * state.range(1) / 8;
-  const Kokkos::View<uint4*, Kokkos::CudaSpace> x("x", words), y("y", words);
+  const double bytes = 4.0 * state.range(0) * state.range(1);
+  const int calls = perf::calls_for(bytes);
+  const Kokkos::View<uint4*, Kokkos::CudaSpace> x("x", calls * words), y("y", calls * words);
   perf::measure(state,
-                perf::GraphTimer(1,
-                                 [&](const Cuda& exec, int) {
+                perf::GraphTimer(calls,
+                                 [&](const Cuda& exec, int i) {
                                    Kokkos::parallel_for("copy", Kokkos::RangePolicy<Cuda>(exec, 0, words / 4),
-                                                        Words{y.data(), x.data(), words / 4});
+                                                        Words{y.data() + i * words, x.data() + i * words, words / 4});
                                  }),
-                4.0 * state.range(0) * state.range(1));
+                bytes);
 }
 
 void log_softmax_f32(benchmark::State& state) {
