@@ -8,6 +8,7 @@
 #include "ledger.hpp"
 #include "device.hpp"
 #include "entries.hpp"
+#include "matrix_unit_entries.hpp"
 
 #include <Kokkos_Core.hpp>
 #include <cstdio>
@@ -136,6 +137,7 @@ int main(int argc, char** argv) {
   try {
     Ledger ledger(writes);
     add_all(ledger);
+    add_matrix_units(ledger);
     if (writes) return make_anew(ledger, argv[1]);
     if (compares) return check_device(ledger, argv[1], argv[3]);
     if (records) write(ledger.digests(), device_header(), argv[3]);

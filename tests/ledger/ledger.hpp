@@ -5,6 +5,7 @@
 
 #include "support/environment.hpp"
 
+#include <invar/num/float8.hpp>
 #include <invar/num/types.hpp>
 #include <invar/op/kv_cache.hpp>
 #include <invar/verify/digest.hpp>
@@ -26,6 +27,8 @@ template <> inline const char* type_name<float>() { return "float"; }
 template <> inline const char* type_name<double>() { return "double"; }
 template <> inline const char* type_name<bfloat16_t>() { return "bfloat16"; }
 template <> inline const char* type_name<float16_t>() { return "float16"; }
+template <> inline const char* type_name<float8_e4m3_t>() { return "float8_e4m3"; }
+template <> inline const char* type_name<float8_e5m2_t>() { return "float8_e5m2"; }
 // clang-format on
 
 /// An operation: its kernel and its reference, called with the same arguments.

@@ -26,6 +26,8 @@ T garbage() {
     return num::from_bits<double>(std::uint64_t{0xfff8dead0000beefu});
   else if constexpr (std::is_same_v<T, float>)
     return num::from_bits<float>(std::uint32_t{0xffc0beefu});
+  else if constexpr (sizeof(T) == 1)
+    return T::from_bits(0xffu);  // a NaN of both 8-bit types
   else
     return T::from_bits(0xfffbu);  // a NaN of both 16-bit types
 }

@@ -157,6 +157,49 @@ TEST_CASE("matmul") {
     }
 }
 
+namespace {
+
+/// The largest error of a product of positive numbers over the sum of the products: a matrix unit's cuts all add up.
+template <class Contract, class T>
+double positive_error(int depth) {
+  const Kokkos::View<T**, Memory> a("a", 4, depth), b("b", depth, 16);
+  const Matrix c("c", 4, 16);
+  invar::verify::fill_random(a, 12);
+  invar::verify::fill_random(b, 13);
+  for (int k = 0; k < depth; ++k) {
+    for (int i = 0; i < 4; ++i) a(i, k) = T(std::abs(static_cast<float>(a(i, k))));
+    for (int j = 0; j < 16; ++j) b(k, j) = T(std::abs(static_cast<float>(b(k, j))));
+  }
+  invar::matmul<Contract>(Exec(), c, a, b);
+  Kokkos::fence("the result is read");
+  double worst = 0;
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 16; ++j) {
+      double truth = 0;
+      for (int k = 0; k < depth; ++k)
+        truth += static_cast<double>(static_cast<float>(a(i, k))) * static_cast<double>(static_cast<float>(b(k, j)));
+      worst = std::max(worst, error(truth, c(i, j), truth));
+    }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("matmul by matrix units: the leaf bounds what the cuts add up to") {
+  using namespace invar::contract;
+  using invar::hopper_16bit;
+  using T = invar::bfloat16_t;
+  const double chain = positive_error<SingleChainMatmul<hopper_16bit>, T>(12288);
+  const double leaves = positive_error<Matmul<hopper_16bit>, T>(12288);
+  CHECK(chain < 1.5e-4);
+  CHECK(leaves < 2e-5);
+  CHECK(chain > 4 * leaves);
+  CHECK(positive_error<Matmul<hopper_16bit>, T>(4096) < 2e-5);
+  CHECK(positive_error<MatmulTo<hopper_16bit, float>, T>(12288) < 4e-6);
+  CHECK(positive_error<MatmulTo<hopper_16bit, float>, invar::float16_t>(12288) < 6e-6);
+  CHECK(positive_error<Matmul<invar::hopper_fp8>, invar::float8_e4m3_t>(12288) < 2e-3);
+}
+
 TEST_CASE("attention") {
   const Exec exec;
   constexpr int length = 2500, queries = 3, heads = 4, kv_heads = 2, dim = 24;

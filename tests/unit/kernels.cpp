@@ -110,6 +110,7 @@ TEST_CASE("every operation is labelled, runs in the caller's instance, and neith
       {"softmax", [&] { invar::softmax(exec, y, x); }},
       {"log_softmax", [&] { invar::log_softmax(exec, y, x); }},
       {"matmul", [&] { invar::matmul(exec, c, x, b); }},
+      {"matmul", [&] { invar::matmul<invar::contract::Matmul<invar::hopper_tf32>>(exec, c, x, b); }},
       {"attention",
        [&] {
          invar::attention(exec, out, q, invar::ContiguousKv{kv, kv}, begin, length);

@@ -6,32 +6,34 @@
 
 #include <invar/contract/defaults.hpp>
 #include <invar/num/arithmetic.hpp>
+#include <invar/num/matrix_unit.hpp>
 #include <invar/num/types.hpp>
 #include <invar/schedule/matmul.hpp>
 #include <invar/tree/aligned.hpp>
 #include <invar/tree/chain_tile.hpp>
+#include <invar/tree/matmul_store.hpp>
+#include <invar/tree/matrix_unit_kernels.hpp>
 #include <invar/view.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <type_traits>
 
 namespace invar {
 namespace detail {
 
-/// Stands for the bias where there is none.
-struct NoBias {};
-
 /// One task: block_m rows by N columns of c, over the whole of k.
-template <class Contract, int M, int N, class C, class A, class B, class Bias>
+template <class Contract, int M, int N, class Store, class A, class B>
 struct MatmulTask {
   using scalar = num::accumulator_t<typename A::non_const_value_type>;
   /// k positions that are packed at a time; schedule, since a chain is continued across panels.
   static constexpr int panel_k = 128;
   static constexpr int max_block_m = 64;
 
-  C c;
+  Store store;
   A a;
   B b;
-  Bias bias;
   std::int64_t m, n, k;
   std::int64_t block_m;
   std::int64_t tasks_m;
@@ -94,23 +96,18 @@ struct MatmulTask {
   }
   KOKKOS_FUNCTION typename A::non_const_value_type a_element(std::int64_t i, std::int64_t j) const { return a(i, j); }
   KOKKOS_FUNCTION typename B::non_const_value_type b_element(std::int64_t i, std::int64_t j) const { return b(i, j); }
-
-  KOKKOS_FUNCTION void store(std::int64_t i, std::int64_t j, scalar value) const {
-    if (k == 0) value = scalar(0);
-    if constexpr (!std::is_same_v<Bias, NoBias>)
-      value = num::add(value, num::widen(typename Bias::non_const_value_type(bias(j))));
-    c(i, j) = num::narrow<typename C::value_type>(value);
-  }
 };
 
 template <class Contract, int M, int N, class Exec, class C, class A, class B, class Bias>
 void launch_matmul(const Exec& exec, const C& c, const A& a, const B& b, const Bias& bias, int block_m) {
-  using Task = MatmulTask<Contract, M, N, C, A, B, Bias>;
+  using Store = MatmulStore<C, Bias>;
+  using Task = MatmulTask<Contract, M, N, Store, A, B>;
   static_assert(Task::max_block_m % M == 0);
   const std::int64_t m = c.extent(0);
   const std::int64_t n = c.extent(1);
+  const std::int64_t k = a.extent(1);
   const std::int64_t tasks_m = tree::leaf_count(m, block_m);
-  const Task task{c, a, b, bias, m, n, static_cast<std::int64_t>(a.extent(1)), block_m, tasks_m};
+  const Task task{Store{c, bias, k == 0}, a, b, m, n, k, block_m, tasks_m};
   Kokkos::parallel_for(
       "Invar::matmul",
       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, tasks_m * tree::leaf_count(n, N)), task);
@@ -132,15 +129,31 @@ struct MatmulKernels {
   }
 };
 
+/// Compile-time conditions on the operands of a product.
+template <class Contract, class Exec, class A, class B>
+constexpr void check_operands() {
+  using ElementA = typename A::non_const_value_type;
+  using ElementB = typename B::non_const_value_type;
+  if constexpr (contract::is_matrix_unit_v<typename Contract::arithmetic>) {
+    check_view<Exec, A>();
+    check_view<Exec, B>();
+    static_assert(num::multiplies<typename Contract::arithmetic, ElementA, ElementB>(),
+                  "Invar: matmul: the contract's matrix unit does not multiply these element types: a 16-bit unit "
+                  "takes two bfloat16_t or two float16_t, a tf32 unit two float, an fp8 unit float8_e4m3_t and "
+                  "float8_e5m2_t");
+  } else {
+    check_input<Exec, A>();
+    check_input<Exec, B>();
+    static_assert(std::is_same_v<num::accumulator_t<ElementA>, num::accumulator_t<ElementB>>,
+                  "Invar: matmul: a and b must accumulate in one type; double does not meet float or a 16-bit type");
+  }
+}
+
 template <class Contract, class Exec, class C, class A, class B, class Bias>
 void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Bias& bias, const schedule::Matmul* chosen) {
   static_assert(contract::is_matmul_v<Contract>, "Invar: matmul takes a contract::Matmul");
   check_output<Exec>("matmul", "c", c);
-  check_input<Exec, A>();
-  check_input<Exec, B>();
-  static_assert(std::is_same_v<num::accumulator_t<typename A::non_const_value_type>,
-                               num::accumulator_t<typename B::non_const_value_type>>,
-                "Invar: matmul: a and b must accumulate in one type; double does not meet float or a 16-bit type");
+  check_operands<Contract, Exec, A, B>();
   require_extent("matmul", "c", c, 0, a.extent(0));
   require_extent("matmul", "c", c, 1, b.extent(1));
   require_extent("matmul", "b", b, 0, a.extent(1));
@@ -151,9 +164,17 @@ void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Bias&
     require_extent("matmul", "bias", bias, 0, b.extent(1));
     require_disjoint("matmul", "c", c, "bias", bias);
   }
+  if (Contract::leaf == contract::whole_k && a.extent(1) > std::size_t{contract::whole_k})
+    throw error("matmul", "a extent 1", "at most " + std::to_string(contract::whole_k) + " for a single chain",
+                std::to_string(a.extent(1)));
   if (c.extent(0) == 0 || c.extent(1) == 0) return;
-  if (chosen == nullptr) chosen = &schedule::choose_matmul(exec, c.extent(0), c.extent(1), a.extent(1));
-  MatmulKernels<Exec>::template run<Contract>(exec, c, a, b, bias, *chosen);
+  if constexpr (contract::is_matrix_unit_v<typename Contract::arithmetic>) {
+    if (chosen == nullptr) chosen = &schedule::choose_matrix_unit_matmul(exec, c.extent(0), c.extent(1), a.extent(1));
+    MatrixUnitMatmulKernels<Exec>::template run<Contract>(exec, c, a, b, bias, *chosen);
+  } else {
+    if (chosen == nullptr) chosen = &schedule::choose_matmul(exec, c.extent(0), c.extent(1), a.extent(1));
+    MatmulKernels<Exec>::template run<Contract>(exec, c, a, b, bias, *chosen);
+  }
 }
 
 }  // namespace detail
@@ -161,15 +182,18 @@ void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Bias&
 /// c(i, j) = Σ_k a(i, k)·b(k, j), rounded to c's type. For weights stored [N, K], as linear layers keep them, pass
 /// `transposed(weight)`; the layout never changes the bits.
 ///
-/// \tparam Contract  fixes the bits; contract::Matmul<ieee, 512> unless named
+/// \tparam Contract  fixes the bits; contract::Matmul<ieee, 512> unless named. With a matrix unit, such as
+///                   contract::Matmul<hopper_16bit>, a backend that lacks the unit computes through its software model
 /// \param exec  runs asynchronously in this instance
 /// \param c     [M, N], any supported type (float or double for double inputs). [out]
 /// \param a     [M, K]; float, bfloat16_t or float16_t, accumulated in float; or double, accumulated in double. [in]
 /// \param b     [K, N], of a type with the same accumulator; 16-bit types and float may meet. [in]
-/// \param schedule  one of schedule::matmul_table, or null to let the shape choose; never changes the bits
+/// \param schedule  one of schedule::matmul_table (with a matrix unit: schedule::matrix_unit_matmul_table), or null to
+///                  let the shape choose; never changes the bits
 /// \throws invar::error  on wrong extents, or where c overlaps an input
 ///
-/// With K = 0 the sum is +0.
+/// With a matrix unit, a and b are of one 16-bit type; float for a tf32 unit, which drops their 13 low bits; or
+/// float8_e4m3_t and float8_e5m2_t in any pairing for an fp8 unit. With K = 0 the sum is +0.
 template <class Contract = contract::DefaultMatmul, ExecutionSpace Exec, ViewOfRank<2> C, ViewOfRank<2> A,
           ViewOfRank<2> B>
 void matmul(const Exec& exec, const C& c, const A& a, const B& b, const schedule::Matmul* schedule = nullptr) {

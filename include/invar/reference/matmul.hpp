@@ -7,28 +7,59 @@
 #include <invar/contract/defaults.hpp>
 #include <invar/num/arithmetic.hpp>
 #include <invar/num/types.hpp>
+#include <invar/reference/matrix_unit.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace invar::reference {
 
 namespace detail {
 
-/// Σ_k a(i, k)·b(k, j): leaves of fma chains from +0, added in ascending order to a total that starts at −0.
+/// The type in which products of elements of type T are added up.
+template <class Contract, class T, bool = contract::is_matrix_unit_v<typename Contract::arithmetic>>
+struct ProductSum {
+  using type = num::accumulator_t<T>;
+};
+template <class Contract, class T>
+struct ProductSum<Contract, T, true> {
+  using type = float;
+};
+
+/// The leaf over k in [begin, end): a chain of fma from +0, or the chain of a matrix unit's groups from +0.
+template <class Contract, class A, class B>
+auto leaf_chain(const A& a, const B& b, std::int64_t i, std::int64_t j, std::int64_t begin, std::int64_t end) {
+  using ElementA = typename A::non_const_value_type;
+  using ElementB = typename B::non_const_value_type;
+  typename ProductSum<Contract, ElementA>::type chain(0);
+  if constexpr (contract::is_matrix_unit_v<typename Contract::arithmetic>) {
+    using Unit = typename Contract::arithmetic;
+    for (std::int64_t group = begin; group < end; group += Unit::group) {
+      std::vector<ElementA> row;
+      std::vector<ElementB> column;
+      for (std::int64_t k = group; k < std::min(end, group + Unit::group); ++k) {
+        row.push_back(a(i, k));
+        column.push_back(b(k, j));
+      }
+      chain = truncated_fused_dot<Unit>(row, column, chain);
+    }
+  } else {
+    for (std::int64_t k = begin; k < end; ++k)
+      chain = num::fma(num::widen(ElementA(a(i, k))), num::widen(ElementB(b(k, j))), chain);
+  }
+  return chain;
+}
+
+/// Σ_k a(i, k)·b(k, j): leaves added in ascending order to a total that starts at −0.
 template <class Contract, class A, class B>
 auto inner_product(const A& a, const B& b, std::int64_t i, std::int64_t j) {
-  using Value = num::accumulator_t<typename A::non_const_value_type>;
+  using Value = typename ProductSum<Contract, typename A::non_const_value_type>::type;
   const auto depth = static_cast<std::int64_t>(a.extent(1));
   if (depth == 0) return Value(0);
   Value total(-0.0);
-  for (std::int64_t leaf = 0; leaf < depth; leaf += Contract::leaf) {
-    Value chain(0);
-    for (std::int64_t k = leaf; k < std::min(depth, leaf + Contract::leaf); ++k)
-      chain = num::fma(num::widen(typename A::non_const_value_type(a(i, k))),
-                       num::widen(typename B::non_const_value_type(b(k, j))), chain);
-    total = num::add(total, chain);
-  }
+  for (std::int64_t leaf = 0; leaf < depth; leaf += Contract::leaf)
+    total = num::add(total, leaf_chain<Contract>(a, b, i, j, leaf, std::min(depth, leaf + Contract::leaf)));
   return total;
 }
 

@@ -32,7 +32,7 @@ std::string describe(const T& x) {
     text << +x;
   else if constexpr (std::is_same_v<T, Trace>)
     text << "trace";
-  else if constexpr (sizeof(T) == 2)
+  else if constexpr (sizeof(T) <= 2)
     text << std::setprecision(9) << static_cast<float>(x);
   else
     text << std::setprecision(17) << x;

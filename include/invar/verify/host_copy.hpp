@@ -21,7 +21,7 @@ auto element_bits(const T& x) {
     return x.hash;
   else if constexpr (std::is_integral_v<T>)
     return static_cast<std::make_unsigned_t<T>>(x);
-  else if constexpr (sizeof(T) == 2)
+  else if constexpr (sizeof(T) <= 2)
     return x.bits;
   else
     return num::to_bits(x);
