@@ -84,7 +84,7 @@ struct SwappedAcrossGroups {
 template <class Op>
 void check_variant(const Op& op) {
   for (const std::int64_t n :
-       by_size<std::int64_t>({1, 7, 16, 33, 130, 512, 1100, 2048, 2100, 5000}, {1, 33, 520, 2100})) {
+       by_size<std::int64_t>({1, 7, 16, 33, 130, 512, 1100, 2048, 2100, 5000}, {33, 520, 2100})) {
     const auto in = random_rows<Op>(4, n, 1000 + n, 3, 2);
     const auto expected = reference_of(op, in.view());
     for (const auto* schedule : schedules<Op>()) check_run(op, expected, executions().back(), in.view(), schedule);
@@ -114,7 +114,7 @@ template <class T, class Unit>
 void check_unit_columns() {
   using Contract = contract::Matmul<Unit>;
   const std::int64_t k = 259;
-  for (const std::int64_t columns : by_size<std::int64_t>({1, 2, 31, 63, 64, 65, 128, 130}, {1, 17, 64, 65}))
+  for (const std::int64_t columns : by_size<std::int64_t>({1, 2, 31, 63, 64, 65, 128, 130}, {1, 65}))
     for (const std::int64_t rows : by_size<std::int64_t>({1, 2, 7, 8, 9, 31, 32, 33, 65}, {1, 9})) {
       const auto a = shared_matrix<T>(rows, k, 31), b = shared_matrix<T>(k, columns, 32);
       const Framed<T> padded(k, columns, 3, 2);
