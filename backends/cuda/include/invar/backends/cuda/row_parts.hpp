@@ -13,9 +13,9 @@
 
 namespace invar::backends::cuda {
 
-/// The kernel, for a body with one reduction, Body::Statistics. All blocks run at the same time (a cooperative launch),
-/// so that one may wait for another: for the parts of the same row, which are reduced in the same turn. The rows may be
-/// read as soon as ClearFlags has started, which waits for whoever wrote them.
+/// The kernel, for a body with one reduction, Body::Statistics, of one operand, Body::x. All blocks run at the same
+/// time (a cooperative launch), so that one may wait for another: for the parts of the same row, which are reduced in
+/// the same turn. The rows may be read as soon as ClearFlags has started, which waits for whoever wrote them.
 template <class Body>
 struct PartRows {
   using waits_itself = void;
