@@ -17,6 +17,7 @@
 #include <invar/op/log_softmax.hpp>
 #include <invar/op/logsumexp.hpp>
 #include <invar/op/matmul.hpp>
+#include <invar/op/matmul_silu_mul.hpp>
 #include <invar/op/max.hpp>
 #include <invar/op/mean.hpp>
 #include <invar/op/min.hpp>

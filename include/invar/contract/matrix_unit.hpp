@@ -24,12 +24,13 @@ enum class Operands {
 /// 3. Every product and the accumulator are cut toward zero to a multiple of 2^(E − AlignmentBits).
 /// 4. These are added exactly, so their order cannot reach the bits.
 /// 5. The sum is cut toward zero to ResultBits fraction bits of a float. Subnormals are kept; 2^128 and more become
-///    infinity; a sum of exactly 0 is +0, whatever the signs of its terms. A sum cut to 0 keeps its sign.
+///    infinity; a sum of exactly 0, or cut to 0, is +0, whatever the signs of its terms.
 /// 6. An infinite operand or accumulator gives that infinity. NaN, 0·∞ and ∞ − ∞ give the NaN 0x7fffffff, which an
 ///    operation makes canonical like any other.
 ///
 /// The rules are those of "Bit-accurate modeling of GPU matrix multiply-accumulate units" (arXiv 2511.10909) and, found
-/// independently for ordinary magnitudes, of "Accurate models of NVIDIA tensor cores" (arXiv 2512.07004).
+/// independently for ordinary magnitudes, of "Accurate models of NVIDIA tensor cores" (arXiv 2512.07004). That what is
+/// cut to 0 is +0 was found on an H200, which has all rules of the units named after Hopper (tests/cuda/matrix_unit).
 ///
 /// \tparam Format         the operands
 /// \tparam Group          products that are added at once

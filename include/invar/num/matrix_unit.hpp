@@ -81,8 +81,9 @@ KOKKOS_FORCEINLINE_FUNCTION float join_accumulator(std::int32_t sum, std::int32_
   std::uint32_t result = field > 0 ? (static_cast<std::uint32_t>(field) << 23) | fraction : subnormal;
   result &= ~((std::uint32_t{1} << (23 - Unit::result_bits)) - 1);
   result = field >= 255 ? 0x7f800000u : result;
+  // Covers a sum of exactly 0 and what the cut left nothing of.
   result = magnitude == 0 ? 0u : result;
-  return from_bits<float>((sign << 31) | result);
+  return from_bits<float>(result == 0 ? 0u : (sign << 31) | result);
 }
 
 /// The NaN that NVIDIA's matrix units return.

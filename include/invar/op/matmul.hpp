@@ -5,6 +5,7 @@
 #define INVAR_OP_MATMUL_HPP
 
 #include <invar/contract/defaults.hpp>
+#include <invar/epilogue.hpp>
 #include <invar/num/arithmetic.hpp>
 #include <invar/num/matrix_unit.hpp>
 #include <invar/num/types.hpp>
@@ -98,16 +99,16 @@ struct MatmulTask {
   KOKKOS_FUNCTION typename B::non_const_value_type b_element(std::int64_t i, std::int64_t j) const { return b(i, j); }
 };
 
-template <class Contract, int M, int N, class Exec, class C, class A, class B, class Bias>
-void launch_matmul(const Exec& exec, const C& c, const A& a, const B& b, const Bias& bias, int block_m) {
-  using Store = MatmulStore<C, Bias>;
+template <class Contract, int M, int N, class Exec, class C, class A, class B, class Epilogue>
+void launch_matmul(const Exec& exec, const C& c, const A& a, const B& b, const Epilogue& epilogue, int block_m) {
+  using Store = MatmulStore<C, Epilogue>;
   using Task = MatmulTask<Contract, M, N, Store, A, B>;
   static_assert(Task::max_block_m % M == 0);
   const std::int64_t m = c.extent(0);
   const std::int64_t n = c.extent(1);
   const std::int64_t k = a.extent(1);
   const std::int64_t tasks_m = tree::leaf_count(m, block_m);
-  const Task task{Store{c, bias, k == 0}, a, b, m, n, k, block_m, tasks_m};
+  const Task task{Store{c, epilogue, k == 0}, a, b, m, n, k, block_m, tasks_m};
   Kokkos::parallel_for(
       "Invar::matmul",
       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, tasks_m * tree::leaf_count(n, N)), task);
@@ -117,14 +118,14 @@ void launch_matmul(const Exec& exec, const C& c, const A& a, const B& b, const B
 template <class Exec>
 struct MatmulKernels {
   /// c, a and b have been checked; c is not empty.
-  template <class Contract, class C, class A, class B, class Bias>
-  static void run(const Exec& exec, const C& c, const A& a, const B& b, const Bias& bias,
+  template <class Contract, class C, class A, class B, class Epilogue>
+  static void run(const Exec& exec, const C& c, const A& a, const B& b, const Epilogue& epilogue,
                   const schedule::Matmul& chosen) {
     const auto is = [&](int m, int n) { return chosen.tile_m == m && chosen.tile_n == n; };
-    if (is(1, 64)) return launch_matmul<Contract, 1, 64>(exec, c, a, b, bias, chosen.block_m);
-    if (is(4, 32)) return launch_matmul<Contract, 4, 32>(exec, c, a, b, bias, chosen.block_m);
-    if (is(8, 16)) return launch_matmul<Contract, 8, 16>(exec, c, a, b, bias, chosen.block_m);
-    if (is(8, 32)) return launch_matmul<Contract, 8, 32>(exec, c, a, b, bias, chosen.block_m);
+    if (is(1, 64)) return launch_matmul<Contract, 1, 64>(exec, c, a, b, epilogue, chosen.block_m);
+    if (is(4, 32)) return launch_matmul<Contract, 4, 32>(exec, c, a, b, epilogue, chosen.block_m);
+    if (is(8, 16)) return launch_matmul<Contract, 8, 16>(exec, c, a, b, epilogue, chosen.block_m);
+    if (is(8, 32)) return launch_matmul<Contract, 8, 32>(exec, c, a, b, epilogue, chosen.block_m);
     throw error("matmul", "schedule", "an entry of schedule::matmul_table", chosen.name);
   }
 };
@@ -149,8 +150,26 @@ constexpr void check_operands() {
   }
 }
 
-template <class Contract, class Exec, class C, class A, class B, class Bias>
-void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Bias& bias, const schedule::Matmul* chosen) {
+/// Conditions on the operands of an epilogue.
+template <class Exec, class C, class Epilogue>
+void check_epilogue(const char* operation, const C& c, const Epilogue& epilogue) {
+  if constexpr (Epilogue::has_bias) {
+    static_assert(ViewOfRank<typename Epilogue::Bias, 1>, "Invar: the bias of an epilogue is a view [N]");
+    check_input<Exec, typename Epilogue::Bias>();
+    require_extent(operation, "bias", epilogue.bias, 0, c.extent(1));
+    require_disjoint(operation, "c", c, "bias", epilogue.bias);
+  }
+  if constexpr (Epilogue::has_residual) {
+    static_assert(ViewOfRank<typename Epilogue::Residual, 2>, "Invar: the residual of an epilogue is a view [M, N]");
+    check_input<Exec, typename Epilogue::Residual>();
+    for (int d = 0; d < 2; ++d) require_extent(operation, "residual", epilogue.residual, d, c.extent(d));
+    require_disjoint_or_same(operation, "c", c, "residual", epilogue.residual);
+  }
+}
+
+template <class Contract, class Exec, class C, class A, class B, class Epilogue>
+void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Epilogue& epilogue,
+               const schedule::Matmul* chosen) {
   static_assert(contract::is_matmul_v<Contract>, "Invar: matmul takes a contract::Matmul");
   check_output<Exec>("matmul", "c", c);
   check_operands<Contract, Exec, A, B>();
@@ -159,21 +178,20 @@ void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Bias&
   require_extent("matmul", "b", b, 0, a.extent(1));
   require_disjoint("matmul", "c", c, "a", a);
   require_disjoint("matmul", "c", c, "b", b);
-  if constexpr (!std::is_same_v<Bias, NoBias>) {
-    check_input<Exec, Bias>();
-    require_extent("matmul", "bias", bias, 0, b.extent(1));
-    require_disjoint("matmul", "c", c, "bias", bias);
-  }
+  check_epilogue<Exec>("matmul", c, epilogue);
   if (Contract::leaf == contract::whole_k && a.extent(1) > std::size_t{contract::whole_k})
     throw error("matmul", "a extent 1", "at most " + std::to_string(contract::whole_k) + " for a single chain",
                 std::to_string(a.extent(1)));
   if (c.extent(0) == 0 || c.extent(1) == 0) return;
   if constexpr (contract::is_matrix_unit_v<typename Contract::arithmetic>) {
-    if (chosen == nullptr) chosen = &schedule::choose_matrix_unit_matmul(exec, c.extent(0), c.extent(1), a.extent(1));
-    MatrixUnitMatmulKernels<Exec>::template run<Contract>(exec, c, a, b, bias, *chosen);
+    if (chosen == nullptr)
+      chosen = &schedule::choose_matrix_unit_matmul(
+          exec, {static_cast<std::int64_t>(c.extent(0)), static_cast<std::int64_t>(c.extent(1)),
+                 static_cast<std::int64_t>(a.extent(1)), Contract::leaf, b.stride(0) == 1});
+    MatrixUnitMatmulKernels<Exec>::template run<Contract>(exec, c, a, b, epilogue, *chosen);
   } else {
     if (chosen == nullptr) chosen = &schedule::choose_matmul(exec, c.extent(0), c.extent(1), a.extent(1));
-    MatmulKernels<Exec>::template run<Contract>(exec, c, a, b, bias, *chosen);
+    MatmulKernels<Exec>::template run<Contract>(exec, c, a, b, epilogue, *chosen);
   }
 }
 
@@ -197,7 +215,7 @@ void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Bias&
 template <class Contract = contract::DefaultMatmul, ExecutionSpace Exec, ViewOfRank<2> C, ViewOfRank<2> A,
           ViewOfRank<2> B>
 void matmul(const Exec& exec, const C& c, const A& a, const B& b, const schedule::Matmul* schedule = nullptr) {
-  detail::matmul_of<Contract>(exec, c, a, b, detail::NoBias{}, schedule);
+  detail::matmul_of<Contract>(exec, c, a, b, epilogue(), schedule);
 }
 
 /// c(i, j) = (Σ_k a(i, k)·b(k, j)) + bias(j): the bias is added to the finished sum with one rounding.
@@ -207,7 +225,17 @@ template <class Contract = contract::DefaultMatmul, ExecutionSpace Exec, ViewOfR
           ViewOfRank<2> B, ViewOfRank<1> Bias>
 void matmul(const Exec& exec, const C& c, const A& a, const B& b, const Bias& bias,
             const schedule::Matmul* schedule = nullptr) {
-  detail::matmul_of<Contract>(exec, c, a, b, bias, schedule);
+  detail::matmul_of<Contract>(exec, c, a, b, epilogue().with_bias(bias), schedule);
+}
+
+/// The same with any epilogue: a factor, a bias, a residual. See Epilogue for their roundings.
+///
+/// \param epilogue  its residual may be c itself
+template <class Contract = contract::DefaultMatmul, ExecutionSpace Exec, ViewOfRank<2> C, ViewOfRank<2> A,
+          ViewOfRank<2> B, class Bias, class Residual>
+void matmul(const Exec& exec, const C& c, const A& a, const B& b, const Epilogue<Bias, Residual>& epilogue,
+            const schedule::Matmul* schedule = nullptr) {
+  detail::matmul_of<Contract>(exec, c, a, b, epilogue, schedule);
 }
 
 }  // namespace invar

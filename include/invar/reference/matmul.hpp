@@ -5,6 +5,7 @@
 #define INVAR_REFERENCE_MATMUL_HPP
 
 #include <invar/contract/defaults.hpp>
+#include <invar/epilogue.hpp>
 #include <invar/num/arithmetic.hpp>
 #include <invar/num/types.hpp>
 #include <invar/reference/matrix_unit.hpp>
@@ -73,13 +74,28 @@ void matmul(const C& c, const A& a, const B& b) {
       c(i, j) = num::narrow<typename C::value_type>(detail::inner_product<Contract>(a, b, i, j));
 }
 
+/// The same with an epilogue.
+template <class Contract = contract::DefaultMatmul, class C, class A, class B, class Bias, class Residual>
+void matmul(const C& c, const A& a, const B& b, const Epilogue<Bias, Residual>& epilogue) {
+  using Element = typename C::value_type;
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(c.extent(0)); ++i)
+    for (std::int64_t j = 0; j < static_cast<std::int64_t>(c.extent(1)); ++j) {
+      auto total = detail::inner_product<Contract>(a, b, i, j);
+      using Value = decltype(total);
+      if (epilogue.is_scaled) total = num::mul(total, Value(epilogue.scale));
+      if constexpr (Epilogue<Bias, Residual>::has_bias)
+        total = num::add(total, num::widen(typename Bias::non_const_value_type(epilogue.bias(j))));
+      if constexpr (Epilogue<Bias, Residual>::has_residual)
+        total = num::add(Value(num::widen(num::narrow<Element>(total))),
+                         num::widen(typename Residual::non_const_value_type(epilogue.residual(i, j))));
+      c(i, j) = num::narrow<Element>(total);
+    }
+}
+
 /// c(i, j) = (Σ_k a(i, k)·b(k, j)) + bias(j), rounded to c's type.
 template <class Contract = contract::DefaultMatmul, class C, class A, class B, class Bias>
 void matmul(const C& c, const A& a, const B& b, const Bias& bias) {
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(c.extent(0)); ++i)
-    for (std::int64_t j = 0; j < static_cast<std::int64_t>(c.extent(1)); ++j)
-      c(i, j) = num::narrow<typename C::value_type>(num::add(detail::inner_product<Contract>(a, b, i, j),
-                                                             num::widen(typename Bias::non_const_value_type(bias(j)))));
+  matmul<Contract>(c, a, b, epilogue().with_bias(bias));
 }
 
 }  // namespace invar::reference

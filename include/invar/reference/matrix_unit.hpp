@@ -93,6 +93,7 @@ float truncated_fused_dot(const std::vector<A>& a, const std::vector<B>& b, floa
   for (std::int64_t rest = magnitude; rest > 1; rest /= 2) ++exponent;
   const int drop = std::max(exponent, -126) - Unit::result_bits - unit;
   if (drop > 0) magnitude = drop < 63 ? magnitude >> drop << drop : 0;
+  if (magnitude == 0) return 0.0f;
   if (exponent > 127) return num::from_bits<float>(sum < 0 ? 0xff800000u : 0x7f800000u);
   const double result = static_cast<double>(magnitude) * power_of_two(unit);
   return static_cast<float>(sum < 0 ? -result : result);

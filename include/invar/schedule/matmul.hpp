@@ -18,6 +18,7 @@ struct Matmul {
   int tile_n;   ///< columns of a register tile and of a task
   int block_m;  ///< rows of a task, a multiple of tile_m: they share one packed panel of b
   bool splits_leaves = false;  ///< the leaves of an output go to different workers and are joined in order; on GPUs
+  int kernel = 0;              ///< which one, where a backend has several
 };
 
 /// The schedules of matmul on a backend, and the choice among them; this one is for hosts. The kernels are compiled per

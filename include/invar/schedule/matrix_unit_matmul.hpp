@@ -17,6 +17,13 @@ namespace invar::schedule {
 template <class Exec>
 inline constexpr bool runs_on_host_v = Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
 
+/// What a choice may depend on.
+struct MatrixUnitProblem {
+  std::int64_t m, n, k;          ///< c is [m, n], and k is summed over
+  std::int64_t leaf;             ///< of the contract
+  bool b_is_contiguous_along_k;  ///< as with weights stored [N, K]
+};
+
 /// The software model on a host: columns in vectors, and block_m rows that share decoded columns of b.
 struct ModelOnHost {
   static constexpr std::array<Matmul, 4> table{{
@@ -25,15 +32,13 @@ struct ModelOnHost {
       {"8 x 64", 1, 64, 8},
       {"32 x 64", 1, 64, 32},
   }};
-  static const Matmul& choose(std::int64_t m, std::int64_t /*n*/, std::int64_t /*k*/) {
-    return table[m <= 1 ? 1 : m <= 8 ? 2 : 3];
-  }
+  static const Matmul& choose(std::int64_t m) { return table[m <= 1 ? 1 : m <= 8 ? 2 : 3]; }
 };
 
 /// The software model on a GPU: slow, but with the contract's bits.
 struct ModelOnDevice {
   static constexpr std::array<Matmul, 1> table{{{"an output a thread", 1, 1, 1}}};
-  static const Matmul& choose(std::int64_t /*m*/, std::int64_t /*n*/, std::int64_t /*k*/) { return table[0]; }
+  static const Matmul& choose(std::int64_t /*m*/) { return table[0]; }
 };
 
 /// The schedules on a backend, and the choice among them; a backend that has the unit specialises it.
@@ -41,19 +46,17 @@ template <class Exec>
 struct MatrixUnitMatmulSchedules {
   using Model = std::conditional_t<runs_on_host_v<Exec>, ModelOnHost, ModelOnDevice>;
   static constexpr const auto& table = Model::table;
-  static const Matmul& choose(const Exec&, std::int64_t m, std::int64_t n, std::int64_t k) {
-    return Model::choose(m, n, k);
-  }
+  static const Matmul& choose(const Exec&, const MatrixUnitProblem& problem) { return Model::choose(problem.m); }
 };
 
 /// Every schedule of matmul with a matrix unit's arithmetic. Tests run each of them against the reference.
 template <class Exec>
 inline constexpr const auto& matrix_unit_matmul_table = MatrixUnitMatmulSchedules<Exec>::table;
 
-/// The schedule for a shape: c is [m, n], and k is summed over.
+/// The schedule for a problem.
 template <class Exec>
-const Matmul& choose_matrix_unit_matmul(const Exec& exec, std::int64_t m, std::int64_t n, std::int64_t k) {
-  return MatrixUnitMatmulSchedules<Exec>::choose(exec, m, n, k);
+const Matmul& choose_matrix_unit_matmul(const Exec& exec, const MatrixUnitProblem& problem) {
+  return MatrixUnitMatmulSchedules<Exec>::choose(exec, problem);
 }
 
 }  // namespace invar::schedule

@@ -177,30 +177,16 @@ namespace invar::detail {
 template <>
 struct MatmulKernels<Kokkos::Cuda> {
   /// c, a and b have been checked; c is not empty.
-  template <class Contract, class C, class A, class B, class Bias>
-  static void run(const Kokkos::Cuda& exec, const C& c, const A& a, const B& b, const Bias& bias,
+  template <class Contract, class C, class A, class B, class Epilogue>
+  static void run(const Kokkos::Cuda& exec, const C& c, const A& a, const B& b, const Epilogue& epilogue,
                   const schedule::Matmul& chosen) {
     if (!is_known(chosen)) throw error("matmul", "schedule", "an entry of schedule::matmul_table", chosen.name);
+    using namespace backends::cuda::gemm;
     using ElementA = typename A::non_const_value_type;
     using ElementB = typename B::non_const_value_type;
-    using Call = backends::cuda::gemm::MatmulCall<ElementA, ElementB>;
-    const auto stride = [](const auto& view, int dim) { return static_cast<std::int64_t>(view.stride(dim)); };
-    Call call{{a.data(), stride(a, 0), stride(a, 1)},
-              {b.data(), stride(b, 1), stride(b, 0)},
-              {},
-              static_cast<std::int64_t>(a.extent(1)),
-              Contract::leaf};
-    call.out.c = c.data();
-    call.out.row_stride = stride(c, 0);
-    call.out.column_stride = stride(c, 1);
-    call.out.c_type = backends::cuda::gemm::element_of<typename C::value_type>();
-    call.out.m = static_cast<std::int64_t>(c.extent(0));
-    call.out.n = static_cast<std::int64_t>(c.extent(1));
-    if constexpr (!std::is_same_v<Bias, NoBias>) {
-      call.out.bias = bias.data();
-      call.out.bias_stride = stride(bias, 0);
-      call.out.bias_type = backends::cuda::gemm::element_of<typename Bias::non_const_value_type>();
-    }
+    using Call = MatmulCall<ElementA, ElementB>;
+    const Call call{rows_of(a), columns_of(b), output_of<typename Call::Acc>(c, epilogue),
+                    static_cast<std::int64_t>(a.extent(1)), Contract::leaf};
     call.run(exec, chosen);
   }
 

@@ -70,11 +70,21 @@ struct MatmulOutput {
   Acc* chains;  ///< [leaves, m, n], or null
   std::int64_t m, n;
   Element c_type;
-  Element bias_type;  ///< none without a bias
+  Element bias_type;      ///< none without a bias
+  Element residual_type;  ///< none without a residual
+  bool is_scaled;
+  Acc scale;
+  const void* residual;
+  std::int64_t residual_row_stride, residual_column_stride;
 
-  /// What follows the total: the bias, the rounding to c's type, the store.
+  /// True where totals need no more than the rounding to c's type.
+  __device__ bool is_plain() const {
+    return !is_scaled && bias_type == Element::none && residual_type == Element::none;
+  }
+
+  /// What follows the total: the epilogue, the rounding to c's type, the store.
   __device__ void finish(std::int64_t i, std::int64_t j, Acc total) const {
-    if (bias_type != Element::none) total = num::add(total, bias_at(j * bias_stride));
+    total = after_epilogue(i, j, total);
     const std::int64_t offset = i * row_stride + j * column_stride;
     if constexpr (std::is_same_v<Acc, float>) {
       switch (c_type) {
@@ -113,11 +123,12 @@ struct MatmulOutput {
       *reinterpret_cast<Pack<Acc, N>*>(chains + (leaf * m + i) * n + j) = values;
       return;
     }
+    if (!is_plain()) {
 #pragma unroll
-    for (int v = 0; v < N; ++v) {
-      if (bias_type != Element::none) values.v[v] = num::add(values.v[v], bias_at((j + v) * bias_stride));
-      values.v[v] = num::narrow<Acc>(values.v[v]);
+      for (int v = 0; v < N; ++v) values.v[v] = after_epilogue(i, j + v, values.v[v]);
     }
+#pragma unroll
+    for (int v = 0; v < N; ++v) values.v[v] = num::narrow<Acc>(values.v[v]);
     *reinterpret_cast<Pack<Acc, N>*>(static_cast<Acc*>(c) + i * row_stride + j) = values;
   }
 
@@ -126,14 +137,69 @@ struct MatmulOutput {
   __device__ void narrow_to(std::int64_t offset, Acc value) const {
     static_cast<T*>(c)[offset] = num::narrow<T>(value);
   }
-  __device__ Acc bias_at(std::int64_t offset) const {
+  static __device__ Acc operand_at(const void* operand, Element type, std::int64_t offset) {
     if constexpr (std::is_same_v<Acc, float>) {
-      if (bias_type == Element::bfloat16) return widened(static_cast<const bfloat16_t*>(bias)[offset]);
-      if (bias_type == Element::float16) return widened(static_cast<const float16_t*>(bias)[offset]);
+      if (type == Element::bfloat16) return widened(static_cast<const bfloat16_t*>(operand)[offset]);
+      if (type == Element::float16) return widened(static_cast<const float16_t*>(operand)[offset]);
     }
-    return static_cast<const Acc*>(bias)[offset];
+    return static_cast<const Acc*>(operand)[offset];
+  }
+  /// As an output that is stored and read again.
+  __device__ Acc rounded_to_c(Acc total) const {
+    if constexpr (std::is_same_v<Acc, float>) {
+      if (c_type == Element::bfloat16) return widened(num::narrow<bfloat16_t>(total));
+      if (c_type == Element::float16) return widened(num::narrow<float16_t>(total));
+    } else if constexpr (std::is_same_v<Acc, double>) {
+      if (c_type == Element::float32) return num::narrow<float>(total);
+    }
+    return num::narrow<Acc>(total);
+  }
+  /// As detail::MatmulStore has it.
+  __device__ Acc after_epilogue(std::int64_t i, std::int64_t j, Acc total) const {
+    if (is_scaled) total = num::mul(total, scale);
+    if (bias_type != Element::none) total = num::add(total, operand_at(bias, bias_type, j * bias_stride));
+    if (residual_type != Element::none)
+      total = num::add(rounded_to_c(total),
+                       operand_at(residual, residual_type, i * residual_row_stride + j * residual_column_stride));
+    return total;
   }
 };
+
+/// a of a matmul.
+template <class View>
+MatmulInput<typename View::non_const_value_type> rows_of(const View& a) {
+  return {a.data(), static_cast<std::int64_t>(a.stride(0)), static_cast<std::int64_t>(a.stride(1))};
+}
+/// b of a matmul.
+template <class View>
+MatmulInput<typename View::non_const_value_type> columns_of(const View& b) {
+  return {b.data(), static_cast<std::int64_t>(b.stride(1)), static_cast<std::int64_t>(b.stride(0))};
+}
+/// c and the epilogue of a matmul.
+template <class Acc, class View, class Epilogue>
+MatmulOutput<Acc> output_of(const View& c, const Epilogue& epilogue) {
+  MatmulOutput<Acc> out{};
+  out.c = c.data();
+  out.row_stride = static_cast<std::int64_t>(c.stride(0));
+  out.column_stride = static_cast<std::int64_t>(c.stride(1));
+  out.m = static_cast<std::int64_t>(c.extent(0));
+  out.n = static_cast<std::int64_t>(c.extent(1));
+  out.c_type = element_of<typename View::value_type>();
+  out.is_scaled = epilogue.is_scaled;
+  out.scale = Acc(epilogue.scale);
+  if constexpr (Epilogue::has_bias) {
+    out.bias = epilogue.bias.data();
+    out.bias_stride = static_cast<std::int64_t>(epilogue.bias.stride(0));
+    out.bias_type = element_of<typename Epilogue::Bias::non_const_value_type>();
+  }
+  if constexpr (Epilogue::has_residual) {
+    out.residual = epilogue.residual.data();
+    out.residual_row_stride = static_cast<std::int64_t>(epilogue.residual.stride(0));
+    out.residual_column_stride = static_cast<std::int64_t>(epilogue.residual.stride(1));
+    out.residual_type = element_of<typename Epilogue::Residual::non_const_value_type>();
+  }
+  return out;
+}
 
 /// A step along k.
 struct Step {
