@@ -46,7 +46,8 @@ class PartTurns {
  public:
   static constexpr int workers = 8;  // warps
   static constexpr int threads = (workers + 1) * warp_size;
-  static constexpr std::size_t shared_bytes = std::size_t{2} * Group::passes * workers * warp_size * sizeof(uint4);
+  static constexpr int slots = 3;
+  static constexpr std::size_t shared_bytes = std::size_t{slots} * Group::passes * workers * warp_size * sizeof(uint4);
 
   /// What the warps of a block tell each other; of turns in turn.
   struct Shared {
@@ -81,9 +82,9 @@ class PartTurns {
   static __device__ void meet() { asm volatile("barrier.sync 1, %0;" ::"n"(threads) : "memory"); }
   static __device__ int warp() { return static_cast<int>(threadIdx.x) / warp_size; }
   template <class Operand>
-  __device__ HeldInShared<Operand, Group::vector> places() const {
+  __device__ HeldInShared<Operand, Group::vector> places(unsigned turn) const {
     constexpr int all = workers * warp_size;
-    return {places_ + turn_ % 2 * Group::passes * all, all};
+    return {places_ + turn % slots * Group::passes * all, all};
   }
   __device__ void next_turn() {
     row_ += step_;
@@ -91,6 +92,7 @@ class PartTurns {
   }
 
   __device__ void work() {
+    next_ = pass_.hold(row_, body_.x);
     for (; row_ < rows_; next_turn()) body_(row_, Reduced{*this});
     for (int rest = 0; rest < 2; ++rest, next_turn()) {
       meet();
@@ -148,21 +150,23 @@ class PartTurns {
     __device__ std::int64_t columns() const { return turns.columns_; }
 
     template <class Operand>
-    __device__ auto hold(std::int64_t row, const Operand& operand) const {
-      return turns.pass_.hold(row, operand);
+    __device__ const auto& hold(std::int64_t, const Operand&) const {
+      return turns.next_;
     }
     template <class Reduction>
     __device__ Value reduce(std::int64_t, const Reduction& reduction) const {
       const Value value = turns.pass_.reduce(reduction);
+      const auto places = turns.template places<typename PartTurns::Operand>(turns.turn_);
+      turns.pass_.for_each([&](int p, std::int64_t) { places.keep(p, turns.next_.tile(p)); });
+      if (turns.row_ + turns.step_ < turns.rows_)
+        turns.next_ = turns.pass_.hold(turns.row_ + turns.step_, turns.body_.x);
       if (lane() == 0) turns.shared_.of_warp[turns.turn_ % 2][warp()] = value;
       meet();
       return value;
     }
-    template <class F, class Out, class Operand>
-    __device__ void map(std::int64_t, const F&, const Out&, const Operand& held) const {
+    template <class... Ignored>
+    __device__ void map(const Ignored&...) const {
       turns.map_earlier();
-      const auto places = turns.template places<typename Operand::operand_type>();
-      turns.pass_.for_each([&](int p, std::int64_t) { places.keep(p, held.tile(p)); });
     }
   };
 
@@ -174,7 +178,7 @@ class PartTurns {
 
     template <class Operand>
     __device__ auto hold(std::int64_t, const Operand&) const {
-      return turns.template places<Operand>();
+      return turns.template places<Operand>(turns.turn_ - 2);
     }
     template <class Reduction>
     __device__ Value reduce(std::int64_t, const Reduction&) const {
@@ -186,7 +190,9 @@ class PartTurns {
     }
   };
 
+  using Operand = std::decay_t<decltype(std::declval<Body>().x)>;
   const Body& body_;
+  mutable Held<Operand, Group::vector, Group::passes> next_;
   std::int64_t rows_, columns_;
   int parts_, part_;
   HeldPass<Group> pass_;

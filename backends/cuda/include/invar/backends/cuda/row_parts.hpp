@@ -13,16 +13,16 @@
 
 namespace invar::backends::cuda {
 
-/// The kernel, for a body with one reduction, Body::Statistics, of one operand, Body::x. All blocks run at the same
-/// time (a cooperative launch), so that one may wait for another: for the parts of the same row, which are reduced in
-/// the same turn. The rows may be read as soon as ClearFlags has started, which waits for whoever wrote them.
+/// The kernel, for a body with one reduction, Body::Statistics. All blocks run at the same time (a cooperative launch),
+/// so that one may wait for another: for the parts of the same row, which are reduced in the same turn. The rows may be
+/// read as soon as ClearFlags has started, which waits for whoever wrote them.
 template <class Body>
 struct PartRows {
   using waits_itself = void;
   using Turns = PartTurns<Body>;
   using Value = typename Body::Statistics::value_type;
   static constexpr int max_threads = Turns::threads;
-  static constexpr int min_blocks = 3;
+  static constexpr int min_blocks = 2;
   static constexpr int max_parts = warp_size;
   Body body;
   std::int64_t rows, columns;
