@@ -11,8 +11,10 @@
 #include <invar/num/types.hpp>
 #include <invar/op/argmax.hpp>
 #include <invar/op/attention.hpp>
+#include <invar/op/batched_matmul.hpp>
 #include <invar/op/dot.hpp>
 #include <invar/op/embedding.hpp>
+#include <invar/op/grouped_matmul.hpp>
 #include <invar/op/layer_norm.hpp>
 #include <invar/op/log_softmax.hpp>
 #include <invar/op/logsumexp.hpp>
@@ -27,10 +29,12 @@
 #include <invar/op/silu_mul.hpp>
 #include <invar/op/softmax.hpp>
 #include <invar/op/sum.hpp>
+#include <invar/schedule/tuned.hpp>
 #include <invar/verify/compare.hpp>
 #include <invar/verify/digest.hpp>
 #include <invar/verify/random.hpp>
 #include <invar/verify/self_check.hpp>
+#include <invar/verify/self_check_matrix_unit.hpp>
 #include <invar/version.hpp>
 
 #endif

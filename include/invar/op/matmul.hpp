@@ -169,7 +169,7 @@ void check_epilogue(const char* operation, const C& c, const Epilogue& epilogue)
 
 template <class Contract, class Exec, class C, class A, class B, class Epilogue>
 void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Epilogue& epilogue,
-               const schedule::Matmul* chosen) {
+               const schedule::Matmul* chosen, [[maybe_unused]] bool b_is_constant = false) {
   static_assert(contract::is_matmul_v<Contract>, "Invar: matmul takes a contract::Matmul");
   check_output<Exec>("matmul", "c", c);
   check_operands<Contract, Exec, A, B>();
@@ -188,7 +188,7 @@ void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Epilo
       chosen = &schedule::choose_matrix_unit_matmul(
           exec, {static_cast<std::int64_t>(c.extent(0)), static_cast<std::int64_t>(c.extent(1)),
                  static_cast<std::int64_t>(a.extent(1)), Contract::leaf, b.stride(0) == 1});
-    MatrixUnitMatmulKernels<Exec>::template run<Contract>(exec, c, a, b, epilogue, *chosen);
+    MatrixUnitMatmulKernels<Exec>::template run<Contract>(exec, c, a, b, epilogue, *chosen, b_is_constant);
   } else {
     if (chosen == nullptr) chosen = &schedule::choose_matmul(exec, c.extent(0), c.extent(1), a.extent(1));
     MatmulKernels<Exec>::template run<Contract>(exec, c, a, b, epilogue, *chosen);
@@ -196,6 +196,18 @@ void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Epilo
 }
 
 }  // namespace detail
+
+/// A matrix that no work writes which may still run when the call starts: weights, in an inference.
+template <class View>
+struct Constant {
+  View view;
+};
+
+/// Tells matmul that b is such a matrix, so that a kernel may begin to read it while the one before it still runs.
+template <ViewOfRank<2> View>
+Constant<View> constant(const View& view) {
+  return {view};
+}
 
 /// c(i, j) = Σ_k a(i, k)·b(k, j), rounded to c's type. For weights stored [N, K], as linear layers keep them, pass
 /// `transposed(weight)`; the layout never changes the bits.
@@ -238,10 +250,20 @@ void matmul(const Exec& exec, const C& c, const A& a, const B& b, const Epilogue
   detail::matmul_of<Contract>(exec, c, a, b, epilogue, schedule);
 }
 
+/// The same where b is known to be complete before anything that may still run in exec: constant(b). Never changes the
+/// bits; saves time where the device overlaps kernels, with few rows.
+template <class Contract = contract::DefaultMatmul, ExecutionSpace Exec, ViewOfRank<2> C, ViewOfRank<2> A,
+          ViewOfRank<2> B, class Bias = detail::NoOperand, class Residual = detail::NoOperand>
+void matmul(const Exec& exec, const C& c, const A& a, const Constant<B>& b,
+            const Epilogue<Bias, Residual>& epilogue = {}, const schedule::Matmul* schedule = nullptr) {
+  detail::matmul_of<Contract>(exec, c, a, b.view, epilogue, schedule, true);
+}
+
 }  // namespace invar
 
 #ifdef KOKKOS_ENABLE_CUDA
 #include <invar/backends/cuda/matmul.hpp>
+#include <invar/backends/cuda/matrix_matmul.hpp>
 #endif
 
 #endif

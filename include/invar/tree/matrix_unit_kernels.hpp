@@ -58,7 +58,7 @@ struct MatrixUnitMatmulKernels {
   /// c, a and b have been checked; c is not empty.
   template <class Contract, class C, class A, class B, class Epilogue>
   static void run(const Exec& exec, const C& c, const A& a, const B& b, const Epilogue& epilogue,
-                  const schedule::Matmul& chosen) {
+                  const schedule::Matmul& chosen, bool /*b_is_constant*/) {
     require_matrix_unit_schedule<Exec>(chosen);
     MatrixUnitModel<Exec>::template run<Contract>(exec, c, a, b, epilogue, chosen);
   }

@@ -72,6 +72,9 @@ __device__ __forceinline__ void sync_group(int barrier) {
 template <class Shape>
 __device__ __forceinline__ void meet() {
   barrier_sync(meeting_barrier, Shape::threads);
+  // Once would do. But racecheck takes a warp that waits here for one that has passed, and calls what the other group
+  // does meanwhile a race with what this one does next; it knows better where both have to come twice.
+  barrier_sync(meeting_barrier, Shape::threads);
 }
 
 /// fma, out of line for symbolic scalars: unrolled, their hashes would be more code than a compiler likes.

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// The CUDA kernel of matmul on Hopper's matrix unit for many rows of a.
+#ifndef INVAR_BACKENDS_CUDA_MATRIX_LARGE_KERNEL_HPP
+#define INVAR_BACKENDS_CUDA_MATRIX_LARGE_KERNEL_HPP
+
+#include <invar/backends/cuda/launch.hpp>
+#include <invar/backends/cuda/matrix_large_products.hpp>
+#include <invar/backends/cuda/matrix_large_store.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace invar::backends::cuda::gemm {
+
+/// Registers of a thread, for all warps of a warpgroup: the feeding group leaves its own to those that multiply.
+template <int Registers>
+__device__ inline void claim_registers() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
+#endif
+}
+template <int Registers>
+__device__ inline void leave_registers() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
+#endif
+}
+
+/// What the feeding warp does.
+template <Major MajorB, class Shape>
+struct LargeFeed {
+  static constexpr std::uint32_t bytes =
+      Shape::a_bytes + (MajorB == Major::k ? Shape::columns * 128 : Shape::b_boxes * Shape::box_bytes);
+
+  /// Sets the ring up. The feeding warp does not wait for the others, which call await_begin().
+  static __device__ void begin_block(const typename Shape::Ring& ring, std::uint32_t shared, const CUtensorMap& a,
+                                     const CUtensorMap& b, bool feeds) {
+    if (feeds) {
+      if (is_elected()) {
+        if (shared % 1024 != 0) __trap();
+        prefetch(a);
+        prefetch(b);
+        ring.initialize(4 * Shape::groups);
+      }
+      __syncwarp();
+    }
+    asm volatile("bar.arrive 4, %0;" ::"n"(Shape::threads) : "memory");
+    wait_for_previous_kernel();
+  }
+  static __device__ void await_begin() {
+    asm volatile("bar.sync 4, %0;" ::"n"(Shape::threads) : "memory");
+    wait_for_previous_kernel();
+  }
+
+  /// Fills the next stage with what follows k0.
+  template <class Ring>
+  static __device__ void fill(Ring& ring, std::uint32_t shared, const CUtensorMap& a, const CUtensorMap& b,
+                              LargePosition at, int k0, bool acts) {
+    ring.begin_fill(bytes, acts);
+    const std::uint32_t to = shared + static_cast<std::uint32_t>(ring.stage() * Shape::stage_bytes);
+    load_box(to, a, ring.filled(), at.row, k0, acts);
+    if constexpr (MajorB == Major::k) {
+      load_box(to + Shape::a_bytes, b, ring.filled(), at.column, k0, acts);
+    } else {
+#pragma unroll
+      for (int j = 0; j < Shape::b_boxes; ++j)
+        load_box(to + Shape::a_bytes + static_cast<std::uint32_t>(j * Shape::box_bytes), b, ring.filled(), k0,
+                 at.column + j * 64, acts);
+    }
+    ring.advance();
+  }
+};
+
+/// The kernel. Blocks stay and take tile after tile. One warp feeds a ring of stages by TMA; the warpgroups of Shape
+/// multiply, each 64 rows of the tile.
+///
+/// \tparam Plain  c is of LargePacked, TMA can take it, and there is no epilogue: a tile is rounded in registers, and
+///                stored while the next one's first products are under way. What a small problem pays for most is code
+///                that runs once, since it must be fetched from memory; so this kernel has no other code
+template <class A, class B, Major MajorB, class Shape, bool Plain>
+struct MatmulLarge {
+  static constexpr int max_threads = Shape::threads, min_blocks = 1;
+  using waits_itself = void;
+
+  CUtensorMap a, b;
+  LargeOutput output;
+  int k;
+  int leaf_stages;  ///< stages of a leaf
+  LargeOrder order;
+  unsigned tiles;
+
+  __device__ void operator()() const {
+    if constexpr (!has_wgmma()) {
+      // By its static shared memory the host knows what this code is: see has_large_code().
+      __shared__ volatile int lacks_wgmma;
+      lacks_wgmma = 1;
+      __trap();
+    } else {
+      extern __shared__ __align__(1024) unsigned char matrix_large_shared[];
+      const std::uint32_t shared = shared_address(matrix_large_shared);
+      const int warp = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0);
+      const Ring ring(opaque(shared + Shape::ring_offset()));
+      if (warp >= 4 * Shape::groups) {
+        LargeFeed<MajorB, Shape>::begin_block(ring, shared, a, b, warp == 4 * Shape::groups);
+        if constexpr (Shape::groups > 1) leave_registers<24>();
+        if (warp == 4 * Shape::groups) feed(ring, shared);
+      } else {
+        LargeFeed<MajorB, Shape>::await_begin();
+        if constexpr (Shape::groups > 1) claim_registers<240>();
+        multiply(ring, matrix_large_shared, warp / 4);
+      }
+    }
+  }
+
+ private:
+  using Ring = typename Shape::Ring;
+  using Packed = LargePacked<A>;
+  using Storer = std::conditional_t<Plain, LargeBoxes<Packed, Shape>, LargeStorer<Packed, Shape>>;
+  static constexpr int values = Shape::columns / 2, block_values = Shape::block_values;
+
+  __device__ LargePosition position(unsigned tile) const { return order.template position<Shape>(tile); }
+
+  __device__ void feed(Ring ring, std::uint32_t shared) const {
+    const bool acts = is_elected();
+#pragma unroll 1
+    for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+      const LargePosition at = position(tile);
+#pragma unroll 1
+      for (int k0 = 0; k0 < k; k0 += Shape::depth) LargeFeed<MajorB, Shape>::fill(ring, shared, a, b, at, k0, acts);
+    }
+  }
+
+  /// A pass of the loop is a leaf, so that every piece of code is there once.
+  __device__ void multiply(Ring ring, const unsigned char* shared, int group) const {
+    const int stages = (k + Shape::depth - 1) / Shape::depth;
+    LargeProducts<A, B, MajorB, Shape> products(ring, shared, group, stages);
+    Storer storer(output, shared_address(shared), group);
+
+    // Between tiles, what is held is the words of the tile before.
+    float chain[values], held[Shape::held];
+    LargePosition before{};
+    bool is_packed = false;
+    unsigned tile = blockIdx.x;
+    int left = stages;  // of the tile
+    leave_undefined(chain);
+    leave_undefined(held);
+#pragma unroll 1
+    for (;;) {
+      const bool is_first = left == stages;
+      int count = left < leaf_stages ? left : leaf_stages;
+      if (tile >= tiles)
+        count = 0;
+      else if (is_first)
+        products.begin_tile();
+      products.begin(chain, count, is_first && count > 0);
+      if constexpr (Plain) {
+        if (is_packed) {
+          storer.send_tile(held, before.row, before.column);
+          is_packed = false;
+        }
+      }
+      if (count == 0) break;
+      products.complete(chain, count);
+      left -= count;
+      if (left > 0) {
+        if (is_first)
+          begin_totals(held, chain, storer);
+        else
+          fold(held, chain, storer);
+        continue;
+      }
+      if (is_first) clear_totals(held, storer);
+      before = position(tile);
+      before.row += group * 64;
+      if constexpr (Plain) {
+        pack(held, chain, storer);
+        is_packed = true;
+      } else {
+        store(held, chain, storer, before);
+      }
+      tile += gridDim.x;
+      left = stages;
+    }
+    products.end();
+    storer.finish();
+  }
+
+  /// Totals of −0, to which the only leaf is added.
+  static __device__ void clear_totals(float (&held)[Shape::held], const Storer& storer) {
+#pragma unroll
+    for (int i = 0; i < Shape::held; ++i) held[i] = -0.0f;
+    if constexpr (Shape::parked > 0) {
+      storer.wait_boxes_read();
+#pragma unroll
+      for (int block = 0; block < Shape::parked; ++block)
+#pragma unroll
+        for (int four = 0; four < block_values / 8; ++four) storer.park(block, four, {-0.0f, -0.0f, -0.0f, -0.0f});
+    }
+  }
+
+  /// The totals after the first leaf: −0 + x is x.
+  static __device__ void begin_totals(float (&held)[Shape::held], const float (&chain)[values], const Storer& storer) {
+    if constexpr (Shape::parked > 0) storer.wait_boxes_read();
+#pragma unroll
+    for (int block = 0; block < Shape::blocks; ++block) {
+      const float* const from = chain + block * block_values;
+#pragma unroll
+      for (int v = 0; v < Shape::held_values(block); ++v) held[Shape::held_at(block, v)] = from[v];
+#pragma unroll
+      for (int v = Shape::held_values(block); v < block_values; v += 4)
+        storer.park(block, (v - block_values / 2) / 4, {from[v], from[v + 1], from[v + 2], from[v + 3]});
+    }
+  }
+
+  /// Adds chains to their totals.
+  static __device__ void fold(float (&held)[Shape::held], const float (&chain)[values], const Storer& storer) {
+#pragma unroll
+    for (int block = 0; block < Shape::blocks; ++block) {
+      float sums[block_values];
+      join(sums, held, chain, storer, block);
+#pragma unroll
+      for (int v = 0; v < Shape::held_values(block); ++v) held[Shape::held_at(block, v)] = sums[v];
+#pragma unroll
+      for (int v = Shape::held_values(block); v < block_values; v += 4)
+        storer.park(block, (v - block_values / 2) / 4, {sums[v], sums[v + 1], sums[v + 2], sums[v + 3]});
+    }
+  }
+
+  /// The sums of a block of columns: the last chains added to their totals.
+  static __device__ void join(float (&sums)[block_values], const float (&held)[Shape::held],
+                              const float (&chain)[values], const Storer& storer, int block) {
+    const float* const from = chain + block * block_values;
+#pragma unroll
+    for (int v = 0; v < Shape::held_values(block); ++v) sums[v] = num::add(held[Shape::held_at(block, v)], from[v]);
+#pragma unroll
+    for (int v = Shape::held_values(block); v < block_values; v += 4) {
+      storer.unpark(reinterpret_cast<float(&)[4]>(sums[v]), block, (v - block_values / 2) / 4);
+#pragma unroll
+      for (int i = v; i < v + 4; ++i) sums[i] = num::add(sums[i], from[i]);
+    }
+  }
+
+  static __device__ void pack(float (&held)[Shape::held], const float (&chain)[values], const Storer& storer) {
+    std::uint32_t words[values / 2];
+#pragma unroll
+    for (int block = 0; block < Shape::blocks; ++block) {
+      float sums[block_values];
+      join(sums, held, chain, storer, block);
+#pragma unroll
+      for (int v = 0; v < block_values; v += 2)
+        words[(block * block_values + v) / 2] = rounded_pair<Packed>(sums[v], sums[v + 1]);
+    }
+    Storer::make_canonical(words);
+#pragma unroll
+    for (int i = 0; i < values / 2; ++i) held[i] = num::from_bits<float>(words[i]);
+  }
+
+  static __device__ void store(const float (&held)[Shape::held], const float (&chain)[values], Storer& storer,
+                               LargePosition at) {
+    storer.fetch_bias(at.column);
+    storer.await_bias();
+#pragma unroll
+    for (int block = 0; block < Shape::blocks; ++block) {
+      float sums[block_values];
+      join(sums, held, chain, storer, block);
+      storer.store(sums, at.row, at.column + block * Shape::block, block * Shape::block);
+    }
+  }
+};
+
+}  // namespace invar::backends::cuda::gemm
+
+#endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The row law for the kernels of a matrix unit, at the sizes that they are made for; each type is a program of its own.
+#ifndef INVAR_TESTS_SUPPORT_MATRIX_SCHEDULES_HPP
+#define INVAR_TESTS_SUPPORT_MATRIX_SCHEDULES_HPP
+
+#include "environment.hpp"
+
+#include <doctest/doctest.h>
+
+#include <invar/op/matmul.hpp>
+#include <invar/verify/self_check_matrix_unit.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace invar::test {
+
+/// A product on the device: all rows by the model, and then any of them by any schedule.
+template <class T, class Unit, class R, class Layout>
+class DeviceProduct {
+ public:
+  using Contract = contract::Matmul<Unit>;
+  template <class E>
+  using Rows = Kokkos::View<E**, Kokkos::LayoutRight, Kokkos::CudaSpace>;
+  static constexpr const auto& table = schedule::matrix_unit_matmul_table<Kokkos::Cuda>;
+
+  DeviceProduct(std::int64_t m, std::int64_t n, std::int64_t k)
+      : a_("a", m, k), b_("b", k, n), expected_("expected", m, n), c_("c", m, n) {
+    detail::fill_unit_operand(exec_, a_, detail::UnitData::ordinary, 2);
+    detail::fill_unit_operand(exec_, transposed(b_), detail::UnitData::ordinary, 3);
+    matmul<Contract>(exec_, expected_, a_, b_, &table[0]);
+  }
+
+  /// Outputs of `count` rows from `first` on that a schedule, or the library's choice, computes otherwise.
+  std::int64_t differing(std::int64_t first, std::int64_t count, const schedule::Matmul* schedule) const {
+    const auto rows = [&](const auto& v) { return Kokkos::subview(v, std::pair(first, first + count), Kokkos::ALL); };
+    Kokkos::deep_copy(exec_, c_, R(0.0f));
+    matmul<Contract>(exec_, rows(c_), rows(a_), b_, schedule);
+    return detail::differing_outputs(exec_, rows(expected_), rows(c_));
+  }
+
+  std::int64_t rows() const { return static_cast<std::int64_t>(c_.extent(0)); }
+
+ private:
+  Kokkos::Cuda exec_;
+  Rows<T> a_;
+  Kokkos::View<T**, Layout, Kokkos::CudaSpace> b_;
+  Rows<R> expected_, c_;
+};
+
+/// Every batch size by the library's choice, from the first row on and from some other.
+template <class Product>
+void check_batch_sizes(const Product& product) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t m = 1; m <= 257; m += is_small() ? 64 : 1) sizes.push_back(m);
+  for (std::int64_t m = 512; m <= (is_small() ? 512 : 8192); m *= 2) sizes.push_back(m);
+  for (const std::int64_t m : sizes)
+    for (const std::int64_t first : {std::int64_t{0}, std::min<std::int64_t>(29, product.rows() - m)}) {
+      INFO(m, " rows from ", first, " on");
+      CHECK(product.differing(first, m, nullptr) == 0);
+    }
+}
+
+/// Every schedule, at batch sizes around all tiles' boundaries.
+template <class Product>
+void check_matrix_schedules(const Product& product) {
+  for (const std::int64_t m :
+       is_small() ? std::vector<std::int64_t>{1, 130}
+                  : std::vector<std::int64_t>{1, 7, 8, 9, 16, 33, 64, 65, 127, 128, 129, 257, 1000, 8192})
+    for (const schedule::Matmul& schedule : Product::table) {
+      if (m > product.rows()) continue;
+      INFO(m, " rows, schedule ", schedule.name);
+      CHECK(product.differing(0, m, &schedule) == 0);
+    }
+}
+
+/// All of it for weights [N, K] and [K, N] and some results.
+template <class T, class Unit>
+void check_matrix_unit_schedules() {
+  const std::int64_t m = is_small() ? 600 : 8192;
+  SUBCASE("weights [N, K]") {
+    const DeviceProduct<T, Unit, T, Kokkos::LayoutLeft> product(m, 776, 2200);
+    check_batch_sizes(product);
+    check_matrix_schedules(product);
+  }
+  SUBCASE("weights [K, N]") {
+    const DeviceProduct<T, Unit, T, Kokkos::LayoutRight> product(m, 776, 4232);
+    check_batch_sizes(product);
+    check_matrix_schedules(product);
+  }
+  SUBCASE("float results, many leaves") {
+    const DeviceProduct<T, Unit, float, Kokkos::LayoutLeft> product(is_small() ? 600 : 1000, 136, 9000);
+    check_matrix_schedules(product);
+  }
+}
+
+}  // namespace invar::test
+
+#endif
