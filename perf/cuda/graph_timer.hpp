@@ -4,53 +4,14 @@
 #ifndef INVAR_PERF_CUDA_GRAPH_TIMER_HPP
 #define INVAR_PERF_CUDA_GRAPH_TIMER_HPP
 
+#include "cold_cache.hpp"
+
 #include <benchmark/benchmark.h>
 #include <Kokkos_Core.hpp>
 
-#include <cstddef>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
 namespace invar::perf {
-
-inline void check(cudaError_t status) {
-  if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
-}
-
-/// A stream and its Kokkos instance.
-class Stream {
- public:
-  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  ~Stream() { (void)cudaStreamDestroy(stream_); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  cudaStream_t get() const { return stream_; }
-  Kokkos::Cuda exec() const { return Kokkos::Cuda(stream_); }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
-/// Reads more than any cache holds.
-class CacheFlush {
- public:
-  CacheFlush() : data_("flush", std::size_t{64} << 20), sink_("sink") {}
-  void run(const Kokkos::Cuda& exec) const {
-    const auto data = data_;
-    const auto sink = sink_;
-    Kokkos::parallel_for(
-        "flush", Kokkos::RangePolicy<Kokkos::Cuda>(exec, 0, data.extent(0) / 16), KOKKOS_LAMBDA(std::int64_t i) {
-          std::uint32_t seen = 0;
-          for (std::size_t k = 0; k < 16; ++k) seen |= data(i + k * (data.extent(0) / 16));
-          if (seen != 0) sink() = seen;
-        });
-  }
-
- private:
-  Kokkos::View<std::uint32_t*, Kokkos::CudaSpace> data_;
-  Kokkos::View<std::uint32_t, Kokkos::CudaSpace> sink_;
-};
 
 /// `count` calls of call(exec, i), captured once; a call may work on its own operands, so that none finds them cached.
 class GraphTimer {

@@ -46,6 +46,7 @@ struct TruncatedFusedDot {
   static_assert(ZeroExponent < -126,
                 "Invar: contract::TruncatedFusedDot: ZeroExponent must lie below float's exponents");
   static constexpr Operands operands = Format;
+  static constexpr int operand_bytes = Format == Operands::bits16 ? 2 : Format == Operands::tf32 ? 4 : 1;
   static constexpr int group = Group;
   static constexpr int alignment_bits = AlignmentBits;
   static constexpr int result_bits = ResultBits;

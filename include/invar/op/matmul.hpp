@@ -187,7 +187,8 @@ void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Epilo
     if (chosen == nullptr)
       chosen = &schedule::choose_matrix_unit_matmul(
           exec, {static_cast<std::int64_t>(c.extent(0)), static_cast<std::int64_t>(c.extent(1)),
-                 static_cast<std::int64_t>(a.extent(1)), Contract::leaf, b.stride(0) == 1});
+                 static_cast<std::int64_t>(a.extent(1)), Contract::leaf, b.stride(0) == 1,
+                 Contract::arithmetic::operand_bytes});
     MatrixUnitMatmulKernels<Exec>::template run<Contract>(exec, c, a, b, epilogue, *chosen, b_is_constant);
   } else {
     if (chosen == nullptr) chosen = &schedule::choose_matmul(exec, c.extent(0), c.extent(1), a.extent(1));

@@ -22,6 +22,7 @@ struct MatrixUnitProblem {
   std::int64_t m, n, k;          ///< c is [m, n], and k is summed over
   std::int64_t leaf;             ///< of the contract
   bool b_is_contiguous_along_k;  ///< as with weights stored [N, K]
+  int element_bytes;             ///< of the operands
 };
 
 /// The software model on a host: columns in vectors, and block_m rows that share decoded columns of b.

@@ -40,7 +40,6 @@ class Tuned {
   template <class Table, class Shapes>
   Tuned(const Table& table, const Shapes& shapes) {
     for (const TunedShape& shape : shapes) add(table, shape.m, shape.n, shape.k, shape.schedule);
-    sort();
   }
 
   /// Reads lines of "M N K NAME"; a line that is empty or begins with # says nothing.
@@ -57,7 +56,6 @@ class Tuned {
         throw error("schedule::Tuned", "line " + std::to_string(number), "M N K and a schedule's name", line);
       tuned.add(table, read.extent[0], read.extent[1], read.extent[2], read.name);
     }
-    tuned.sort();
     return tuned;
   }
 
@@ -103,18 +101,15 @@ class Tuned {
     const auto found =
         std::find_if(table.begin(), table.end(), [&](const Matmul& entry) { return name == entry.name; });
     if (found == table.end()) throw error("schedule::Tuned", "schedule", "one of the table's", name);
-    entries_.push_back({n, k, m, &*found});
+    const Entry entry{n, k, m, &*found};
+    const auto at = std::lower_bound(entries_.begin(), entries_.end(), entry, Entry::before);
+    if (at != entries_.end() && !Entry::before(entry, *at))
+      at->schedule = entry.schedule;
+    else
+      entries_.insert(at, entry);
   }
 
-  /// Orders the entries and leaves the last of those for one shape.
-  void sort() {
-    std::reverse(entries_.begin(), entries_.end());
-    std::stable_sort(entries_.begin(), entries_.end(), Entry::before);
-    const auto is_same = [](const Entry& a, const Entry& b) { return a.n == b.n && a.k == b.k && a.m == b.m; };
-    entries_.erase(std::unique(entries_.begin(), entries_.end(), is_same), entries_.end());
-  }
-
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_;  // in order, one of a shape
 };
 
 }  // namespace invar::schedule
