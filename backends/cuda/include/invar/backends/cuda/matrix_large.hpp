@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// \file
-/// matmul with Hopper's 16-bit arithmetic for many rows of a: from a call to its kernel.
+/// matmul on Hopper's matrix unit for many rows of a: from a call to its kernel.
 #ifndef INVAR_BACKENDS_CUDA_MATRIX_LARGE_HPP
 #define INVAR_BACKENDS_CUDA_MATRIX_LARGE_HPP
 
@@ -162,15 +162,14 @@ bool launch_large(const Kokkos::Cuda& exec, const MatrixCall<A, B>& call, const 
   const auto is = [&](int rows, int columns, int ranks) {
     return tile.rows == rows && tile.columns == columns && tile.ranks == ranks;
   };
-  if (is(128, 256, 1)) return LargeLaunch<A, B, LargeShape<2, 256, 2, false, 64, bytes>>(exec, call).run();
   if (is(128, 128, 1)) return LargeLaunch<A, B, LargeShape<2, 128, 0, true, 64, bytes>>(exec, call).run();
   if (is(64, 64, 1)) return LargeLaunch<A, B, LargeShape<1, 64, 0, false, 64, bytes>>(exec, call).run();
   if constexpr (bytes == 2) {
+    if (is(128, 256, 1)) return LargeLaunch<A, B, LargeShape<2, 256, 2>>(exec, call).run();
     if (is(128, 192, 1)) return LargeLaunch<A, B, LargeShape<2, 192, 0, true>>(exec, call).run();
     if (is(128, 96, 1)) return LargeLaunch<A, B, LargeShape<2, 96, 0, true>>(exec, call).run();
     if (is(64, 128, 1)) return LargeLaunch<A, B, LargeShape<1, 128>>(exec, call).run();
     if (is(64, 64, 2)) return LargeLaunch<A, B, LargeShape<1, 64, 0, false, 32>, 2, 2>(exec, call).run();
-    if (is(128, 64, 4)) return LargeLaunch<A, B, LargeShape<2, 64, 0, false, 32>, 4, 2>(exec, call).run();
   }
   return false;
 }

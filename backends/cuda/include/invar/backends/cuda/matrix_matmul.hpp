@@ -22,27 +22,12 @@ namespace invar::backends::cuda::gemm {
 
 /// True for the products that the kernels for few rows compute, with bulk copies.
 template <class Unit, class A, class B>
-inline constexpr bool has_small_kernels_v =
-    std::is_same_v<Unit, hopper_16bit> && std::is_same_v<A, B> && sizeof(A) == 2;
+inline constexpr bool has_small_kernels_v = std::is_same_v<Unit, hopper_16bit>&& std::is_same_v<A, B> && sizeof(A) == 2;
 
 /// True for those that the kernels for many rows compute.
 template <class Unit, class A, class B>
 inline constexpr bool has_large_kernels_v =
     has_small_kernels_v<Unit, A, B> || std::is_same_v<Unit, hopper_tf32> || std::is_same_v<Unit, hopper_fp8>;
-
-/// Launches a tile for many rows. Formats other than 16 bits have few of them: the nearest is taken.
-template <class A, class B>
-bool launch_large_or_near(const Kokkos::Cuda& exec, const MatrixCall<A, B>& call, const schedule::LargeTile& tile) {
-  if (launch_large(exec, call, tile)) return true;
-  if constexpr (sizeof(A) == 2) {
-    return false;
-  } else {
-    const int side = tile.rows * tile.columns > 64 * 128 ? 128 : 64;
-    for (const schedule::LargeTile& near : schedule::large_tiles)
-      if (near.rows == side && near.columns == side && near.ranks == 1) return launch_large(exec, call, near);
-    return false;
-  }
-}
 
 /// Launches the kernel of an entry and says whether it could take the call. k is not 0.
 template <class Unit, class A, class B>
@@ -50,7 +35,7 @@ bool launch_entry(const Kokkos::Cuda& exec, const MatrixCall<A, B>& call, const 
   using Family = schedule::MatrixKernel::Family;
   const auto [family, entry] = schedule::MatrixKernel::of(chosen);
   if constexpr (has_large_kernels_v<Unit, A, B>)
-    if (family == Family::large) return launch_large_or_near(exec, call, schedule::large_tiles.at(entry));
+    if (family == Family::large) return launch_large(exec, call, schedule::large_tiles.at(entry));
   if constexpr (has_small_kernels_v<Unit, A, B>)
     if (family == Family::small) return launch_small<A>(exec, call, schedule::matrix_small_table.at(entry));
   if (family == Family::mma) return launch_mma<Unit>(exec, call, schedule::matrix_mma_table.at(entry));
@@ -88,8 +73,9 @@ struct MatrixUnitMatmulKernels<Kokkos::Cuda> {
     using ElementA = typename A::non_const_value_type;
     using ElementB = typename B::non_const_value_type;
     require_matrix_unit_schedule<Kokkos::Cuda>(chosen);
-    const MatrixCall<ElementA, ElementB> call{rows_of(a), columns_of(b), output_of<float>(c, epilogue),
-                                              static_cast<std::int64_t>(a.extent(1)), Contract::leaf, b_is_constant};
+    const MatrixCall<ElementA, ElementB> call{
+        rows_of(a),     columns_of(b), output_of<float>(c, epilogue), static_cast<std::int64_t>(a.extent(1)),
+        Contract::leaf, b_is_constant};
     if (call.k == 0) return launch_empty(exec, call.out);
     if (launch_matrix_unit<typename Contract::arithmetic>(exec, call, chosen)) return;
     MatrixUnitModel<Kokkos::Cuda>::template run<Contract>(exec, c, a, b, epilogue,

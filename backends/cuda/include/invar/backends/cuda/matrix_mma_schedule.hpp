@@ -54,7 +54,8 @@ inline const MatrixMma& choose_matrix_mma(const MatrixMmaShape& shape, std::int6
   std::size_t entry = shape.m <= 8 ? 0 : shape.m <= 64 ? 2 : 4;
   if (has_warpgroups) entry += entry == 4 && tiles(128, 128) >= processors ? 8 : 6;
   const MatrixMma& whole = matrix_mma_table[entry];
-  // The chains of the leaves go to memory and come back, which must cost less than bringing b.
+  // The chains of the leaves go to memory and come back, which must cost less than bringing b; and a block should have
+  // more to do than to begin and to end.
   const bool splits =
       shape.leaves > 1 && tiles(whole.rows, whole.columns) < 2 * processors && 16 * shape.m <= shape.leaf_bytes;
   return splits ? matrix_mma_table[entry + 1] : whole;

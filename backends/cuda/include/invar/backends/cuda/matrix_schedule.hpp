@@ -74,7 +74,7 @@ struct MatrixUnitMatmulSchedules<Kokkos::Cuda> {
       const MatrixSmall& tile = choose_matrix_small(p.m, p.n, leaves, p.b_is_contiguous_along_k, processors);
       return table[first_small + static_cast<std::size_t>(&tile - matrix_small_table.data())];
     }
-    const LargeTile& tile = choose_large_tile(static_cast<int>(processors), p.m, p.n, p.k);
+    const LargeTile& tile = choose_large_tile(static_cast<int>(processors), p.m, p.n, p.k, p.leaf, p.element_bytes);
     return table[first_large + static_cast<std::size_t>(&tile - large_tiles.data())];
   }
 

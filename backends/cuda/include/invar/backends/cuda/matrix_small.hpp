@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 namespace invar::backends::cuda {
@@ -93,9 +92,7 @@ class Launch {
     if (leaves > 1 && o_.leaf % Shape::depth != 0) return false;
     const auto whole = [](std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; };
     const std::int64_t tiles_m = whole(o_.m, Shape::batch);
-    if constexpr (Shape::together > 1)
-      if (tiles_m > 1) return run<typename Shape::Alone, Weights>();
-    const std::int64_t tiles = whole(tiles_m * whole(o_.n, Kernel::columns), Shape::together) * Shape::together;
+    const std::int64_t tiles = tiles_m * whole(o_.n, Kernel::columns);
     if (tiles > max_tiles || tiles * tiles_m > max_products) return false;
 
     Plan plan{};
@@ -105,33 +102,28 @@ class Launch {
     plan.stages = static_cast<int>(whole(o_.k, Shape::depth));
     plan.leaves = static_cast<int>(leaves);
     plan.leaf_stages = leaves > 1 ? o_.leaf / Shape::depth : plan.stages;
-    constexpr int atoms = 8 * Shape::together;
     plan.batch_rows = Shape::weights_are_rows
                           ? Shape::batch
-                          : static_cast<int>(std::min<std::int64_t>(whole(o_.m, atoms) * atoms, Shape::batch));
+                          : static_cast<int>(std::min<std::int64_t>(whole(o_.m, 8) * 8, Shape::batch));
     plan.weights_are_constant = o_.b_is_constant;
-    plan.shared_bytes = place<Kernel, Shape>(plan);
+    plan.shared_bytes = place<Kernel>(plan);
     if (plan.shared_bytes == 0) return false;
-    if constexpr (can_share<Shape>)
-      if (plan.shares.cluster > 1)
-        return start<MatrixSmall<T, Shape, Weights, Output, true>, Weights>(plan, tiles * plan.shares.cluster,
-                                                                            plan.shares.cluster);
-    const std::int64_t processors = exec_.cuda_device_prop().multiProcessorCount / Shape::together * Shape::together;
-    return start<Kernel, Weights>(plan, std::min(tiles, processors), Shape::together);
+    const int shares = plan.shares.cluster;
+    if constexpr (!Output::is_gated)
+      if (shares > 1) return start<MatrixSmall<T, Shape, Weights, Output, true>, Weights>(plan, tiles * shares);
+    return start<Kernel, Weights>(
+        plan, std::min(tiles, static_cast<std::int64_t>(exec_.cuda_device_prop().multiProcessorCount)));
   }
 
  private:
-  template <class Shape>
-  static constexpr bool can_share = Shape::can_share && !Output::is_gated;
-
   template <class Kernel, Major Weights>
-  bool start(const Plan& plan, std::int64_t blocks, int cluster) const {
+  bool start(const Plan& plan, std::int64_t blocks) const {
     Kernel kernel{{}, {}, output_, plan};
-    if (!o_.batch().map(kernel.batch, plan.batch_rows / Kernel::together)) return false;
+    if (!o_.batch().map(kernel.batch, plan.batch_rows)) return false;
     if (!map_weights<Weights>(kernel)) return false;
     backends::cuda::launch("Invar::matmul", exec_,
                            {dim3(static_cast<unsigned>(blocks)), dim3(Kernel::max_threads),
-                            static_cast<std::size_t>(plan.shared_bytes), cluster},
+                            static_cast<std::size_t>(plan.shared_bytes), plan.shares.cluster},
                            kernel);
     return true;
   }
@@ -156,17 +148,17 @@ class Launch {
 
   /// Divides shared memory, and returns how much is used; 0 where it is too small. Where it cannot hold what the blocks
   /// of a cluster send each other, there are fewer of them.
-  template <class Kernel, class Shape>
+  template <class Kernel>
   int place(Plan& plan) const {
     const auto limit = static_cast<int>(exec_.cuda_device_prop().sharedMemPerBlockOptin);
     plan.ring = Kernel::ring_of(plan.batch_rows);
     Ring& ring = plan.ring;
-    for (int cluster = std::max(1, std::min({can_share<Shape> ? cluster_ : 1, plan.leaves, LeafShares::max_cluster}));
+    for (int cluster = std::max(1, std::min({Output::is_gated ? 1 : cluster_, plan.leaves, LeafShares::max_cluster}));
          cluster >= 1; --cluster) {
       plan.shares = LeafShares::of(cluster, plan.leaves, Kernel::Mail::parts);
       const std::int64_t mail = Kernel::Mail::bytes(plan.shares);
-      const std::int64_t left = limit - std::int64_t{1024} - ring.tail_bytes - mail -
-                                static_cast<std::int64_t>(ClusterMail::shared_bytes);
+      const std::int64_t left =
+          limit - std::int64_t{1024} - ring.tail_bytes - mail - static_cast<std::int64_t>(ClusterMail::shared_bytes);
       ring.stages = 1;
       const std::int64_t fitting = left / (ring.end() - ring.tail_bytes + ring.barriers_bytes());
       ring.stages = static_cast<int>(std::min<std::int64_t>(fitting, max_stages));
@@ -193,16 +185,7 @@ bool run_weights_as_rows(const Launch& launch, const schedule::MatrixSmall& chos
   if (is(64, 32)) return launch.template run<TileShape<Rows::weights, 64, 32, 2>, Weights>();
   if (is(64, 64)) return launch.template run<TileShape<Rows::weights, 64, 64, 2>, Weights>();
   if (is(64, 128)) return launch.template run<TileShape<Rows::weights, 64, 128, 1>, Weights>();
-  if (is(128, 64)) return launch.template run<TileShape<Rows::weights, 128, 64, 1>, Weights>();
-  if (is(128, 128)) return launch.template run<TileShape<Rows::weights, 128, 128, 1>, Weights>();
-  if (is(192, 64)) return launch.template run<TileShape<Rows::weights, 192, 64, 1>, Weights>();
   return false;
-}
-template <class Shape, Major Weights, class Launch>
-bool run_together(const Launch& launch, int together) {
-  if (together == 2) return launch.template run<typename Shape::Pair, Weights>();
-  if (together == 4) return launch.template run<typename Shape::Four, Weights>();
-  return launch.template run<Shape, Weights>();
 }
 /// The tiles whose rows are the batch.
 template <Major Weights, class Launch>
@@ -213,13 +196,13 @@ bool run_batch_as_rows(const Launch& launch, const schedule::MatrixSmall& chosen
     return launch.template run<TileShape<Rows::batch, 128, 64, 1>, Weights>();
   } else {
     const auto is = [&](int batch, int weights) { return chosen.batch == batch && chosen.weights == weights; };
-    if (is(64, 32)) return run_together<TileShape<Rows::batch, 64, 32, 2>, Weights>(launch, chosen.together);
-    if (is(64, 48)) return run_together<TileShape<Rows::batch, 64, 48, 2>, Weights>(launch, chosen.together);
+    if (is(64, 32)) return launch.template run<TileShape<Rows::batch, 64, 32, 2>, Weights>();
+    if (is(64, 48)) return launch.template run<TileShape<Rows::batch, 64, 48, 2>, Weights>();
     if (is(64, 96)) return launch.template run<TileShape<Rows::batch, 64, 96, 1>, Weights>();
-    if (is(128, 32)) return run_together<TileShape<Rows::batch, 128, 32, 1>, Weights>(launch, chosen.together);
-    if (is(128, 48)) return run_together<TileShape<Rows::batch, 128, 48, 1>, Weights>(launch, chosen.together);
-    if (is(128, 64)) return run_together<TileShape<Rows::batch, 128, 64, 1>, Weights>(launch, chosen.together);
-    if (is(128, 96)) return run_together<TileShape<Rows::batch, 128, 96, 1>, Weights>(launch, chosen.together);
+    if (is(128, 32)) return launch.template run<TileShape<Rows::batch, 128, 32, 1>, Weights>();
+    if (is(128, 48)) return launch.template run<TileShape<Rows::batch, 128, 48, 1>, Weights>();
+    if (is(128, 64)) return launch.template run<TileShape<Rows::batch, 128, 64, 1>, Weights>();
+    if (is(128, 96)) return launch.template run<TileShape<Rows::batch, 128, 96, 1>, Weights>();
     return false;
   }
 }

@@ -5,6 +5,7 @@
 #define INVAR_BACKENDS_CUDA_MATRIX_SMALL_GATED_HPP
 
 #include <invar/backends/cuda/matrix_small.hpp>
+#include <invar/backends/cuda/matrix_small_gated_output.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -35,8 +36,7 @@ inline constexpr std::array<MatrixGated, 8> matrix_gated_table{{
 
 /// The schedule for c of [m, n].
 /// \param are_alike  the weights allow schedules whose rows they are
-inline const MatrixGated& choose_matrix_gated(std::int64_t m, std::int64_t n, bool are_alike,
-                                              std::int64_t processors) {
+inline const MatrixGated& choose_matrix_gated(std::int64_t m, std::int64_t n, bool are_alike, std::int64_t processors) {
   const auto entry = [&](std::size_t at) -> const MatrixGated& { return matrix_gated_table[at]; };
   if (are_alike && m <= 64) return entry(m <= 8 ? 0 : m <= 16 ? 1 : m <= 32 ? 2 : 3);
   // The wider tile, unless its last round leaves more processors idle.
@@ -64,8 +64,8 @@ struct GatedCall {
 template <class T>
 bool launch_gated(const Kokkos::Cuda& exec, const GatedCall<T>& call, const schedule::MatrixGated& chosen) {
   using namespace small;
-  const small::detail::Operands<T, 2> operands{
-      call.a, {call.gate, call.up}, call.out.m, call.out.n, call.k, call.leaf, call.weights_are_constant};
+  const small::detail::Operands<T, 2> operands{call.a,    {call.gate, call.up},     call.out.m, call.out.n, call.k,
+                                               call.leaf, call.weights_are_constant};
   if (call.out.chains != nullptr || !GatedOutput<T>::suits(call.out)) return false;
   if (!operands.suit() || !operands.template weights_suit<Major::k>()) return false;
   if (!small::detail::has_kernels_on(exec)) return false;
@@ -90,8 +90,7 @@ template <class T>
 bool launch_gated(const Kokkos::Cuda& exec, const GatedCall<T>& call) {
   const auto launch = [&](bool are_alike) {
     const std::int64_t processors = exec.cuda_device_prop().multiProcessorCount;
-    return launch_gated(exec, call,
-                        schedule::choose_matrix_gated(call.out.m, call.out.n, are_alike, processors));
+    return launch_gated(exec, call, schedule::choose_matrix_gated(call.out.m, call.out.n, are_alike, processors));
   };
   const bool are_alike = call.gate.row_stride == call.up.row_stride && call.out.n % 8 == 0;
   return launch(are_alike) || (are_alike && launch(false));

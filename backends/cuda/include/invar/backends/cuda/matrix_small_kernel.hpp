@@ -6,8 +6,11 @@
 
 #include <invar/backends/cuda/launch.hpp>
 #include <invar/backends/cuda/matrix_small_copy.hpp>
+#include <invar/backends/cuda/matrix_small_feed.hpp>
 #include <invar/backends/cuda/matrix_small_mail.hpp>
-#include <invar/backends/cuda/matrix_small_output.hpp>
+#include <invar/backends/cuda/matrix_small_places.hpp>
+#include <invar/backends/cuda/matrix_small_plan.hpp>
+#include <invar/backends/cuda/matrix_small_ring.hpp>
 #include <invar/backends/cuda/matrix_small_tile.hpp>
 #include <invar/num/arithmetic.hpp>
 
@@ -17,53 +20,24 @@
 
 namespace invar::backends::cuda::small {
 
-/// A launch in numbers. Nothing here reaches the arithmetic but `leaves` and `leaf_stages`, which the contract fixes.
-struct Plan {
-  int tiles_m;           ///< tiles along the batch
-  std::uint32_t over_m;  ///< 2^32 / tiles_m, rounded up
-  int tiles;             ///< of c; a multiple of the blocks that have the batch in common, the last beyond c
-  int stages;            ///< along the whole of k
-  int leaf_stages;       ///< of a leaf
-  int leaves;
-  LeafShares shares;
-  Ring ring;
-  int batch_rows;             ///< of a box of the batch, a multiple of 8
-  int mail_at, barriers_at;   ///< bytes from the first atom of shared memory
-  int shared_bytes;
-  bool weights_are_constant;  ///< no kernel before this one on the stream writes the weights: they are read early
-};
-
-/// Registers of a thread, for all warps of a warpgroup.
-template <int Registers>
-__device__ inline void claim_registers() {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
-#endif
-}
-template <int Registers>
-__device__ inline void leave_registers() {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
-#endif
-}
-
 /// The kernel. One warp copies, the others multiply. Without a cluster the blocks go through the tiles in turn, and a
 /// tile's leaves are added where they are computed. In a cluster each block has a share of one tile's leaves; every
 /// block gets the chains of all leaves for a part of the tile, and adds them in ascending order.
 ///
 /// \tparam Shares  in a cluster each block has a share of the leaves
 /// \tparam Output  SmallOutput; or GatedOutput: then half of a tile's columns are the gate's, the others those of up
-template <class T, class Shape, Major Weights, class Output, bool Shares>
+template <class T, class Shape_, Major Weights, class Output, bool Shares>
 struct MatrixSmall {
   using waits_itself = void;
+  using Shape = Shape_;
+  static constexpr Major weights_major = Weights;
   static constexpr int max_threads = Shape::threads;
   static constexpr int min_blocks = 1;
-  static constexpr int together = Shape::together;
   static constexpr int factors = Output::is_gated ? 2 : 1;
   static constexpr int columns = Shape::weights / factors;  ///< of c in a tile, and of a box of weights stored [N, K]
   static constexpr int weights_maps = Shape::weights_are_rows ? 1 : factors;
   static_assert(factors == 1 || (Weights == Major::k && columns % 8 == 0));
-  static_assert(!Shares || (Shape::can_share && factors == 1));
+  static_assert(!Shares || factors == 1);
   using Mail = LeafMail<Shape>;
 
   CUtensorMap weights[weights_maps], batch;
@@ -77,6 +51,11 @@ struct MatrixSmall {
             Shape::weights_are_rows ? 0 : bytes(Shape::batch - batch_rows)};
   }
 
+  __device__ Tile tile_at(int t) const {
+    const int column = plan.tiles_m == 1 ? t : static_cast<int>(__umulhi(static_cast<unsigned>(t), plan.over_m));
+    return {(t - column * plan.tiles_m) * Shape::batch, column * columns, static_cast<int>(output.out.m)};
+  }
+
   __device__ void operator()() const {
     if constexpr (has_wgmma()) run();
   }
@@ -85,24 +64,11 @@ struct MatrixSmall {
   static constexpr int registers = Shape::registers;
   using Places = PairPlaces<Shape::weights_are_rows>;
 
-  __device__ Tile tile_at(int t) const {
-    const int column = plan.tiles_m == 1 ? t : static_cast<int>(__umulhi(static_cast<unsigned>(t), plan.over_m));
-    return {(t - column * plan.tiles_m) * Shape::batch, column * columns, static_cast<int>(output.out.m)};
-  }
-
-  /// This block's share of the work.
-  struct Share {
-    int rank;
-    int tile, tile_step;
-    int leaf, leaf_end;
-  };
-
   __device__ void run() const {
     extern __shared__ __align__(16) unsigned char small_shared[];
     unsigned char* const shared = first_atom(small_shared);
     RingPlace place(plan.ring, shared, shared + plan.barriers_at);
-    Mail mail(shared + plan.barriers_at + plan.ring.barriers_bytes(), shared + plan.mail_at, plan.shares,
-              Shares);
+    Mail mail(shared + plan.barriers_at + plan.ring.barriers_bytes(), shared + plan.mail_at, plan.shares, Shares);
     const int warp = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0);
     Share share{0, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x), 0, plan.leaves};
     if constexpr (Shares) {
@@ -115,135 +81,14 @@ struct MatrixSmall {
       share.leaf_end = plan.shares.first_leaf[share.rank + 1];
     }
     // In a cold start code comes from memory: that of the warp which copies lies first.
-    if (warp >= Shape::warps) [[likely]] {
-      if constexpr (Shape::moves_registers) leave_registers<40>();
-      if (warp == Shape::warps) {
-        bring(place, share);
-      } else if constexpr (Shape::together > 1) {
-        arrive_at_cluster();
-        wait_for_cluster();
-      }
+    if (warp == Shape::warps) [[likely]] {
+      SmallFeed<MatrixSmall>(*this, share).run(place);
       if constexpr (Shares) mail.leave();
     } else {
-      if constexpr (Shape::moves_registers) claim_registers<232>();
-      if constexpr (Shape::together > 1) arrive_at_cluster();
       RingPlace::wait_until_set_up(Shape::warps);
-      if constexpr (Shape::together > 1) wait_for_cluster();
       multiply(place, share, mail, warp);
     }
-    // No block leaves while another may write to it.
-    if constexpr (Shape::together > 1) {
-      arrive_at_cluster();
-      wait_for_cluster();
-    }
   }
-
-  // The warp that copies.
-
-  /// A stage of a tile, in the order in which they come.
-  struct Cursor {
-    int tile, stage;
-    Tile at;
-  };
-  __device__ void advance(Cursor& cursor, const Share& share, int first, int end) const {
-    if (++cursor.stage < end) return;
-    cursor.stage = first;
-    cursor.tile += share.tile_step;
-    cursor.at = tile_at(cursor.tile);
-  }
-
-  __device__ void bring(RingPlace place, const Share& share) const {
-    const CopyLane lane;
-    lane.prefetch(batch);
-    for (const CUtensorMap& map : weights) lane.prefetch(map);
-    place.set_up(Shape::warps, Shape::together);
-    if constexpr (Shape::together > 1) arrive_at_cluster();
-    const int first = share.leaf * plan.leaf_stages;
-    const int end = share.leaf_end * plan.leaf_stages < plan.stages ? share.leaf_end * plan.leaf_stages : plan.stages;
-    Cursor next{share.tile, first, tile_at(share.tile)};
-    if (!plan.weights_are_constant) wait_for_previous_kernel();
-    // The first stages of weights come before what the batch has to wait for.
-    if (plan.weights_are_constant || Shape::together > 1) {
-      Cursor early = next;
-      RingPlace ahead = place;
-      int count = 0;
-#pragma unroll 1
-      for (; count < plan.ring.stages && early.tile < plan.tiles; ++count, advance(early, share, first, end)) {
-        bring_weights(lane, ahead, early);
-        ahead.advance();
-      }
-      if constexpr (Shape::together > 1) wait_for_cluster();
-      if (plan.weights_are_constant) wait_for_previous_kernel();
-#pragma unroll 1
-      for (; count > 0; --count, advance(next, share, first, end)) {
-        bring_batch(lane, place, next);
-        place.advance();
-      }
-    }
-    int hinted = share.tile;
-#pragma unroll 1
-    while (true) {
-      if (hinted < plan.tiles && hinted <= next.tile) {
-        output.prefetch(tile_at(hinted), Shape::batch, columns);
-        hinted += share.tile_step;
-      }
-      if (next.tile >= plan.tiles) return;
-      place.wait_until_empty();
-      bring_weights(lane, place, next);
-      bring_batch(lane, place, next);
-      place.advance();
-      advance(next, share, first, end);
-    }
-  }
-
-  /// The stage's bytes are announced with its weights.
-  __device__ void bring_weights(const CopyLane& lane, const RingPlace& place, const Cursor& cursor) const {
-    lane.expect(place.full(), plan.ring.weights_bytes + plan.ring.batch_bytes);
-    std::uint32_t to = place.weights();
-    // Weights that more than one tile reads are worth keeping for it.
-    const Keep keep = plan.tiles_m == 1 ? Keep::until_needed : Keep::longest;
-#pragma unroll
-    for (int i = 0; i < Shape::chunks; ++i) {
-      const int k = cursor.stage * Shape::depth + i * chunk;
-      if constexpr (Shape::weights_are_rows && factors == 2) {
-        lane.copy_both(weights[0], to, place.full(), k, cursor.at.j / 8, keep);
-        to += Shape::weights * chunk_bytes;
-      } else if constexpr (Weights == Major::k) {
-#pragma unroll
-        for (int f = 0; f < factors; ++f) {
-          lane.copy(weights[f], to, place.full(), k, cursor.at.j, keep);
-          to += columns * chunk_bytes;
-        }
-      } else {
-#pragma unroll
-        for (int block = 0; block < Shape::weights; block += chunk) {
-          lane.copy(weights[0], to, place.full(), cursor.at.j + block, k, keep);
-          to += chunk * chunk_bytes;
-        }
-      }
-    }
-  }
-  __device__ void bring_batch(const CopyLane& lane, const RingPlace& place, const Cursor& next) const {
-    std::uint32_t to = place.batch();
-    const int rows = plan.batch_rows / Shape::together;
-    int row = next.at.i;
-    if constexpr (Shape::together > 1) {
-      const int part = static_cast<int>(blockIdx.x) % Shape::together;
-      to += static_cast<std::uint32_t>(part * rows * chunk_bytes);
-      row += part * rows;
-    }
-#pragma unroll
-    for (int i = 0; i < Shape::chunks; ++i) {
-      const int k = next.stage * Shape::depth + i * chunk;
-      if constexpr (Shape::together > 1)
-        lane.copy_to_all(Shape::together, batch, to, place.full(), k, row, Keep::longest);
-      else
-        lane.copy(batch, to, place.full(), k, row, Keep::longest);
-      to += static_cast<std::uint32_t>(plan.batch_rows * chunk_bytes);
-    }
-  }
-
-  // The warps that multiply.
 
   __device__ void multiply(RingPlace place, const Share& share, Mail& mail, int warp) const {
     const TileProducts<T, Shape, Weights> products(static_cast<std::uint32_t>(plan.batch_rows * chunk_bytes), warp / 4);

@@ -5,6 +5,7 @@
 #define INVAR_BACKENDS_CUDA_MATRIX_SMALL_MAIL_HPP
 
 #include <invar/backends/cuda/cluster_mail.hpp>
+#include <invar/backends/cuda/matrix_small_plan.hpp>
 #include <invar/num/arithmetic.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -13,31 +14,7 @@
 
 namespace invar::backends::cuda::small {
 
-/// How the blocks of a cluster share the leaves of a tile, in numbers: block r computes leaves first_leaf[r] …
-/// first_leaf[r + 1] − 1. A tile falls into parts of 8 columns of the instruction, 4 outputs of each thread; part p is
-/// joined by block p mod cluster, which gets the chains of all leaves for it. Those of block 0 come as one, already
-/// added, since they are the first.
-struct LeafShares {
-  static constexpr int max_cluster = 8;  // that every device runs
-
-  int cluster;
-  int first_leaf[max_cluster + 1];
-  int slots;            ///< sums that a block receives for each of its parts
-  int parts;            ///< of a block, at most
-  int blocks_with_all;  ///< so many have them; the others have one part less
-
-  static LeafShares of(int cluster, int leaves, int parts) {
-    LeafShares s{};
-    s.cluster = cluster;
-    for (int rank = 0; rank <= cluster; ++rank) s.first_leaf[rank] = rank * leaves / cluster;
-    s.slots = 1 + leaves - s.first_leaf[1];
-    s.parts = (parts + cluster - 1) / cluster;
-    s.blocks_with_all = parts - (s.parts - 1) * cluster;
-    return s;
-  }
-};
-
-/// How they join them in ascending order.
+/// How the blocks of a cluster join the leaves of a tile in ascending order.
 template <class Shape>
 class LeafMail {
  public:

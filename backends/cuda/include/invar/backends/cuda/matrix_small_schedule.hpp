@@ -16,11 +16,10 @@ struct MatrixSmall {
   int weights;            ///< columns of a tile
   bool weights_are_rows;  ///< the weights are the instruction's operand of 64 rows; else the batch is
   int cluster;            ///< blocks of a cluster that share the leaves of a tile, where it has so many
-  int together = 1;       ///< or blocks of a cluster that bring the batch together, each with a tile of its own
 };
 
 /// Every schedule of matrix products with few rows. Batches larger than a tile take several.
-inline constexpr std::array<MatrixSmall, 45> matrix_small_table{{
+inline constexpr std::array<MatrixSmall, 30> matrix_small_table{{
     {"8 x 64", 8, 64, true, 1},
     {"8 x 64, leaves over 2", 8, 64, true, 2},
     {"8 x 64, leaves over 4", 8, 64, true, 4},
@@ -36,9 +35,6 @@ inline constexpr std::array<MatrixSmall, 45> matrix_small_table{{
     {"128 x 64", 128, 64, true, 1},
     {"128 x 64, leaves over 2", 128, 64, true, 2},
     {"128 x 64, leaves over 4", 128, 64, true, 4},
-    {"64 x 128", 64, 128, true, 1},
-    {"128 x 128", 128, 128, true, 1},
-    {"64 x 192", 64, 192, true, 1},
     {"64 rows x 32", 64, 32, false, 1},
     {"64 rows x 32, leaves over 2", 64, 32, false, 2},
     {"64 rows x 32, leaves over 4", 64, 32, false, 4},
@@ -54,23 +50,16 @@ inline constexpr std::array<MatrixSmall, 45> matrix_small_table{{
     {"128 rows x 96", 128, 96, false, 1},
     {"128 rows x 96, leaves over 2", 128, 96, false, 2},
     {"128 rows x 96, leaves over 4", 128, 96, false, 4},
-    {"64 rows x 32, two together", 64, 32, false, 1, 2},
-    {"64 rows x 32, four together", 64, 32, false, 1, 4},
-    {"64 rows x 48, two together", 64, 48, false, 1, 2},
-    {"64 rows x 48, four together", 64, 48, false, 1, 4},
-    {"128 rows x 32, two together", 128, 32, false, 1, 2},
-    {"128 rows x 32, four together", 128, 32, false, 1, 4},
-    {"128 rows x 48, two together", 128, 48, false, 1, 2},
-    {"128 rows x 48, four together", 128, 48, false, 1, 4},
-    {"128 rows x 64, two together", 128, 64, false, 1, 2},
-    {"128 rows x 64, four together", 128, 64, false, 1, 4},
-    {"128 rows x 96, two together", 128, 96, false, 1, 2},
-    {"128 rows x 96, four together", 128, 96, false, 1, 4},
 }};
 
 /// The schedule for a shape: c is [m, n], and k is cut into leaves.
 /// \param processors  of the device
 /// \param by_rows  the weights are stored [N, K]; else columns of them come by 64
+///
+/// What counts is that all processors draw on the memory at once. A tile of so many columns gives each its own as long
+/// as there are as many tiles; with fewer, blocks share the leaves of a tile, where all of them run at once (of
+/// clusters of four some devices leave an eighth of their processors without); with more, larger tiles read the batch
+/// less often.
 inline const MatrixSmall& choose_matrix_small(std::int64_t m, std::int64_t n, std::int64_t leaves, bool by_rows,
                                               std::int64_t processors) {
   const auto entry = [](int batch, int weights, bool weights_are_rows, int cluster) -> const MatrixSmall& {
@@ -79,29 +68,26 @@ inline const MatrixSmall& choose_matrix_small(std::int64_t m, std::int64_t n, st
         return e;
     return matrix_small_table[0];
   };
-  // Blocks share leaves where all of them run at once. A block that streams 64 columns of weights has so many bytes on
-  // the way that half of the processors draw all that the memory gives.
-  const auto cluster_for = [&](std::int64_t weights, std::int64_t blocks) {
-    const std::int64_t tiles = (n + weights - 1) / weights;
-    return leaves >= 4 && 4 * tiles <= blocks ? 4 : leaves >= 2 && 2 * tiles <= blocks ? 2 : 1;
+  const auto tiles = [&](std::int64_t weights) { return (n + weights - 1) / weights; };
+  const auto cluster_for = [&](std::int64_t weights) {
+    if (leaves >= 4 && 4 * tiles(weights) <= processors - processors / 8) return 4;
+    return leaves >= 2 && 2 * tiles(weights) <= processors ? 2 : 1;
   };
-  const auto streams = [&](int batch) -> const MatrixSmall& {
-    return entry(batch, 64, true, cluster_for(64, processors * 11 / 20));
-  };
-  const bool is_narrow = n <= 16 * processors && leaves > 1;
-  // Blocks of 48 columns fill one round of processors better; many rounds favour larger ones.
-  const bool is_one_round = by_rows && n <= 48 * processors;
-  if (m <= 16) return streams(m <= 8 ? 8 : 16);
-  if (m <= 32) return is_narrow || !is_one_round ? streams(32) : entry(64, 48, false, 1);
-  if (m <= 64) {
-    if (!by_rows) return streams(64);
-    if (is_narrow) return entry(64, 32, false, cluster_for(32, processors));
-    return is_one_round ? entry(64, 48, false, 1) : entry(64, 64, true, 1);
+  const auto is_one_round = [&](std::int64_t weights) { return by_rows && tiles(weights) <= processors; };
+  // Tiles of 48 columns where those of 64 leave a fifth of the processors idle.
+  const bool suits_48 = is_one_round(48) && tiles(64) <= processors - processors / 5 && cluster_for(64) == 1;
+  const int batch = m <= 8 ? 8 : m <= 16 ? 16 : m <= 32 ? 32 : m <= 64 ? 64 : 128;
+  if (batch <= 32) return suits_48 ? entry(64, 48, false, 1) : entry(batch, 64, true, cluster_for(64));
+  if (batch == 64) {
+    if (is_one_round(32)) return entry(64, 32, false, cluster_for(32));
+    return suits_48 ? entry(64, 48, false, 1) : entry(64, 64, true, cluster_for(64));
   }
-  if (!by_rows) return is_narrow ? streams(128) : entry(128, 64, false, 1);
-  if (!is_narrow) return is_one_round ? entry(128, 48, false, 1) : entry(128, 96, false, 1);
-  if (n <= 8 * processors) return entry(128, 32, false, cluster_for(32, processors));
-  return entry(128, 64, false, cluster_for(64, processors) == 4 ? 4 : 1);
+  if (!by_rows)
+    return leaves > 1 && cluster_for(64) > 1 ? entry(128, 64, true, cluster_for(64)) : entry(128, 64, false, 1);
+  if (tiles(32) <= processors / 4 || (is_one_round(32) && leaves == 1)) return entry(128, 32, false, cluster_for(32));
+  if (cluster_for(96) == 4) return entry(128, 96, false, 4);
+  if (cluster_for(64) == 2) return entry(128, 64, false, 2);
+  return entry(128, is_one_round(48) ? 48 : is_one_round(64) ? 64 : 96, false, 1);
 }
 
 }  // namespace invar::schedule

@@ -5,6 +5,7 @@
 #define INVAR_BACKENDS_CUDA_MATRIX_SMALL_TILE_HPP
 
 #include <invar/backends/cuda/matrix_small_copy.hpp>
+#include <invar/backends/cuda/matrix_small_ring.hpp>
 #include <invar/backends/cuda/matrix_unit.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -18,27 +19,19 @@ enum class Rows { weights, batch };
 
 /// The shape of a tile. A stage holds some chunks of 64 positions of k.
 /// \tparam RowTile, ColumnTile  outputs along the instruction's rows and columns
-/// \tparam Together  blocks of a cluster that have the batch in common: each brings a part of it for all
-template <Rows Role, int RowTile, int ColumnTile, int Chunks, int Together = 1>
+template <Rows Role, int RowTile, int ColumnTile, int Chunks>
 struct TileShape {
   static_assert(RowTile % 64 == 0 && ColumnTile % 8 == 0);
-  using Alone = TileShape<Role, RowTile, ColumnTile, Chunks>;
-  using Pair = TileShape<Role, RowTile, ColumnTile, Chunks, 2>;
-  using Four = TileShape<Role, RowTile, ColumnTile, Chunks, 4>;
   static constexpr Rows role = Role;
-  static constexpr int row_tile = RowTile, column_tile = ColumnTile, chunks = Chunks, together = Together;
+  static constexpr int row_tile = RowTile, column_tile = ColumnTile, chunks = Chunks;
   static constexpr bool weights_are_rows = Role == Rows::weights;
   static constexpr int weights = weights_are_rows ? RowTile : ColumnTile;
   static constexpr int batch = weights_are_rows ? ColumnTile : RowTile;
-  static constexpr int depth = Chunks * chunk;    ///< positions of k in a stage
-  static constexpr int steps = depth / 16;        ///< instructions of a stage
-  static constexpr int warps = RowTile / 64 * 4;  ///< that multiply; one more copies
+  static constexpr int depth = Chunks * chunk;      ///< positions of k in a stage
+  static constexpr int steps = depth / 16;          ///< instructions of a stage
+  static constexpr int warps = RowTile / 64 * 4;    ///< that multiply; one more copies
   static constexpr int registers = ColumnTile / 2;  ///< outputs of a thread
-  /// Blocks may share the leaves of a tile; for large ones registers are too few.
-  static constexpr bool can_share = Together == 1 && (registers < 64 || warps == 4);
-  /// Then three idle warps make a warpgroup with the one that copies, and leave it registers for the others.
-  static constexpr bool moves_registers = registers > 64 && warps > 4;
-  static constexpr int threads = warps * 32 + (moves_registers ? 128 : 32);
+  static constexpr int threads = warps * 32 + 32;
 };
 
 namespace detail {
@@ -100,13 +93,13 @@ class TileProducts {
       for (int step = 0; step < Shape::steps; ++step) multiply(chain, place, step);
       commit_products();
       wait_products<1>();
-      if (s > 0) RingPlace::let_go<Shape::together>(before);
+      if (s > 0) RingPlace::let_go(before);
       before = place.empty();
       place.advance();
     }
     wait_products<0>();
     pin(chain);
-    RingPlace::let_go<Shape::together>(before);
+    RingPlace::let_go(before);
   }
 
  private:
