@@ -28,16 +28,6 @@ KOKKOS_FORCEINLINE_FUNCTION T fma(T a, T b, T c) {
 #endif
 }
 
-/// a·b, rounded once, safe in front of any operation.
-template <Ieee T>
-KOKKOS_FORCEINLINE_FUNCTION T mul(T a, T b) {
-#if defined(INVAR_PRODUCT_BY_FMA)
-  return fma(a, b, T(-0.0));  // −0 leaves every product as it is, zeros of both signs too
-#else
-  return barrier(mul_unfenced(a, b));
-#endif
-}
-
 /// a + b, rounded once.
 template <Ieee T>
 KOKKOS_FORCEINLINE_FUNCTION T add(T a, T b) {
@@ -65,6 +55,16 @@ KOKKOS_FORCEINLINE_FUNCTION T mul_unfenced(T a, T b) {
   return a * b;
 #else
   return a * b;
+#endif
+}
+
+/// a·b, rounded once, safe in front of any operation.
+template <Ieee T>
+KOKKOS_FORCEINLINE_FUNCTION T mul(T a, T b) {
+#if defined(INVAR_PRODUCT_BY_FMA)
+  return fma(a, b, T(-0.0));  // −0 leaves every product as it is, zeros of both signs too
+#else
+  return barrier(mul_unfenced(a, b));
 #endif
 }
 
