@@ -164,10 +164,10 @@ void check_batched_matmul() {
 
 TEST_CASE("batched_matmul of float") { check_batched_matmul<float, float>(); }
 TEST_CASE("batched_matmul of bfloat16_t") {
-  check_batched_matmul<bfloat16_t, float>();
+  check_batches<bfloat16_t, float, contract::DefaultMatmul>();
   check_batch_epilogues<bfloat16_t, bfloat16_t, contract::DefaultMatmul>();
 }
-TEST_CASE("batched_matmul of traces") { check_batched_matmul<verify::Trace, verify::Trace>(); }
+TEST_CASE("batched_matmul of traces") { check_batches<verify::Trace, verify::Trace, contract::DefaultMatmul>(); }
 TEST_CASE("batched_matmul of double") { check_batch_layouts<double, double, contract::DefaultMatmul>(); }
 TEST_CASE("batched_matmul as Hopper's matrix units do it") {
   check_batched_matmul<bfloat16_t, float, contract::Matmul<hopper_16bit, 512>>();

@@ -164,10 +164,10 @@ void check_grouped_matmul() {
 
 TEST_CASE("grouped_matmul of float") { check_grouped_matmul<float, float>(); }
 TEST_CASE("grouped_matmul of bfloat16_t") {
-  check_grouped_matmul<bfloat16_t, float>();
+  check_groups<bfloat16_t, float, contract::DefaultMatmul>();
   check_group_layouts<bfloat16_t, bfloat16_t, contract::DefaultMatmul>();
 }
-TEST_CASE("grouped_matmul of traces") { check_grouped_matmul<verify::Trace, verify::Trace>(); }
+TEST_CASE("grouped_matmul of traces") { check_groups<verify::Trace, verify::Trace, contract::DefaultMatmul>(); }
 TEST_CASE("grouped_matmul of double") { check_group_layouts<double, double, contract::DefaultMatmul>(); }
 TEST_CASE("grouped_matmul as Hopper's matrix units do it") {
   check_grouped_matmul<bfloat16_t, float, contract::Matmul<hopper_16bit, 512>>();
