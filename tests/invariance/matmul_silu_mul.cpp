@@ -10,11 +10,7 @@ using namespace invar::test;
 namespace {
 
 template <class T, class R = T, class Contract = contract::DefaultMatmul>
-struct MatmulSiluMul : Map<T, R> {
-  static constexpr const auto& table = schedule::matmul_table<Execution>;
-  static constexpr std::int64_t long_row = 1100;
-  static std::int64_t out_columns(std::int64_t) { return 37; }
-
+struct MatmulSiluMul : Matmul<T, R, T, 37, Contract> {
   /// gate and up: halves of one matrix.
   template <class In>
   static auto weight(const In& a, int half) {
