@@ -58,14 +58,6 @@ struct Epilogue {
 /// The epilogue that only rounds; others start from it.
 constexpr Epilogue<> epilogue() { return {}; }
 
-namespace detail {
-
-template <class T>
-inline constexpr bool is_epilogue_v = false;
-template <class Bias, class Residual>
-inline constexpr bool is_epilogue_v<Epilogue<Bias, Residual>> = true;
-
-}  // namespace detail
 }  // namespace invar
 
 #endif

@@ -50,6 +50,33 @@ struct ResidualFirst : WholeEpilogue<T> {
   }
 };
 
+/// The sum keeps float's bits when the residual is added.
+template <class T>
+struct ResidualUnrounded : WholeEpilogue<T> {
+  template <class Out, class In>
+  static void reference(const Out& c, const In& a) {
+    const Matrix<float> sum("sum", c.extent(0), 37);
+    reference::matmul(sum, a, shared_matrix<T>(a.extent(1), 37, 21),
+                      epilogue().scaled(0.3).with_bias(shared_vector<T>(37, 22)));
+    const auto residual = shared_vector<T>(37, 24);
+    for (std::size_t i = 0; i < c.extent(0); ++i)
+      for (int j = 0; j < 37; ++j) c(i, j) = num::narrow<T>(num::add(float(sum(i, j)), num::widen(residual(j))));
+  }
+};
+
+/// A factor and a bias in one rounding: what a compiler that contracts makes of them.
+struct Contracted : WholeEpilogue<float> {
+  template <class Out, class In>
+  static void reference(const Out& c, const In& a) {
+    const Matrix<float> sum("sum", c.extent(0), 37);
+    reference::matmul(sum, a, shared_matrix<float>(a.extent(1), 37, 21));
+    const auto bias = shared_vector<float>(37, 22), residual = shared_vector<float>(37, 24);
+    for (std::size_t i = 0; i < c.extent(0); ++i)
+      for (int j = 0; j < 37; ++j)
+        c(i, j) = num::add(num::fma(float(sum(i, j)), 0.3f, float(bias(j))), float(residual(j)));
+  }
+};
+
 /// The residual is c itself; its rows differ. The expected bits come from a product that is stored and read again.
 template <class T, class C>
 void check_in_place() {
@@ -93,7 +120,8 @@ TEST_CASE("matmul with an epilogue: the residual may be c itself") {
 }
 TEST_CASE("matmul with an epilogue: other roundings are noticed") {
   check_detects(WholeEpilogue<bfloat16_t>{}, ResidualFirst<bfloat16_t>{}, 515);
-  check_detects(WholeEpilogue<bfloat16_t>{}, WholeEpilogue<bfloat16_t, bfloat16_t, float>{}, 515);
+  check_detects(WholeEpilogue<bfloat16_t>{}, ResidualUnrounded<bfloat16_t>{}, 515);
+  check_detects(WholeEpilogue<float>{}, Contracted{}, 515);
 }
 TEST_CASE("matmul with an epilogue: refusals") {
   const Execution exec;

@@ -41,19 +41,7 @@ void batched_matmul_of(const Exec& exec, const C& c, const A& a, const B& b, con
   require_extent("batched_matmul", "b", b, 1, a.extent(2));
   require_disjoint("batched_matmul", "c", c, "a", a);
   require_disjoint("batched_matmul", "c", c, "b", b);
-  if constexpr (Epilogue::has_bias) {
-    static_assert(ViewOfRank<typename Epilogue::Bias, 1>, "Invar: batched_matmul: the bias is a view [N]");
-    check_input<Exec, typename Epilogue::Bias>();
-    require_extent("batched_matmul", "bias", epilogue.bias, 0, c.extent(2));
-    require_disjoint("batched_matmul", "c", c, "bias", epilogue.bias);
-  }
-  if constexpr (Epilogue::has_residual) {
-    static_assert(ViewOfRank<typename Epilogue::Residual, 3>,
-                  "Invar: batched_matmul: the residual is a view [B, M, N]");
-    check_input<Exec, typename Epilogue::Residual>();
-    for (int d = 0; d < 3; ++d) require_extent("batched_matmul", "residual", epilogue.residual, d, c.extent(d));
-    require_disjoint_or_same("batched_matmul", "c", c, "residual", epilogue.residual);
-  }
+  check_epilogue<Contract, Exec, A>("batched_matmul", c, epilogue);
   if (c.size() == 0) return;
   BatchedMatmulKernels<Exec>::template run<Contract>(exec, c, a, b, epilogue, chosen);
 }

@@ -150,19 +150,40 @@ constexpr void check_operands() {
   }
 }
 
-/// Conditions on the operands of an epilogue.
-template <class Exec, class C, class Epilogue>
+/// The type in which a contract sums products of elements of this type.
+template <class Contract, class Element, bool = contract::is_matrix_unit_v<typename Contract::arithmetic>>
+struct ProductSum {
+  using type = num::accumulator_t<Element>;
+};
+template <class Contract, class Element>
+struct ProductSum<Contract, Element, true> {
+  using type = float;
+};
+
+/// Compile-time conditions on an operand of an epilogue: a view of this rank, whose elements widen to the sums' type.
+template <class Contract, class Exec, class A, class Operand, int Rank>
+constexpr void check_epilogue_operand() {
+  static_assert(ViewOfRank<Operand, Rank>,
+                "Invar: the bias of an epilogue is a view [N], and its residual a view of c's rank");
+  check_input<Exec, Operand>();
+  static_assert(std::is_same_v<num::accumulator_t<typename Operand::non_const_value_type>,
+                               typename ProductSum<Contract, typename A::non_const_value_type>::type>,
+                "Invar: the bias and the residual of an epilogue must accumulate in the type of the product's sums; "
+                "double does not meet float or a 16-bit type");
+}
+
+/// Conditions on the operands of an epilogue of c, whose last dimension is N.
+template <class Contract, class Exec, class A, class C, class Epilogue>
 void check_epilogue(const char* operation, const C& c, const Epilogue& epilogue) {
+  constexpr int rank = static_cast<int>(C::rank);
   if constexpr (Epilogue::has_bias) {
-    static_assert(ViewOfRank<typename Epilogue::Bias, 1>, "Invar: the bias of an epilogue is a view [N]");
-    check_input<Exec, typename Epilogue::Bias>();
-    require_extent(operation, "bias", epilogue.bias, 0, c.extent(1));
+    check_epilogue_operand<Contract, Exec, A, typename Epilogue::Bias, 1>();
+    require_extent(operation, "bias", epilogue.bias, 0, c.extent(rank - 1));
     require_disjoint(operation, "c", c, "bias", epilogue.bias);
   }
   if constexpr (Epilogue::has_residual) {
-    static_assert(ViewOfRank<typename Epilogue::Residual, 2>, "Invar: the residual of an epilogue is a view [M, N]");
-    check_input<Exec, typename Epilogue::Residual>();
-    for (int d = 0; d < 2; ++d) require_extent(operation, "residual", epilogue.residual, d, c.extent(d));
+    check_epilogue_operand<Contract, Exec, A, typename Epilogue::Residual, rank>();
+    for (int d = 0; d < rank; ++d) require_extent(operation, "residual", epilogue.residual, d, c.extent(d));
     require_disjoint_or_same(operation, "c", c, "residual", epilogue.residual);
   }
 }
@@ -178,7 +199,7 @@ void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Epilo
   require_extent("matmul", "b", b, 0, a.extent(1));
   require_disjoint("matmul", "c", c, "a", a);
   require_disjoint("matmul", "c", c, "b", b);
-  check_epilogue<Exec>("matmul", c, epilogue);
+  check_epilogue<Contract, Exec, A>("matmul", c, epilogue);
   if (Contract::leaf == contract::whole_k && a.extent(1) > std::size_t{contract::whole_k})
     throw error("matmul", "a extent 1", "at most " + std::to_string(contract::whole_k) + " for a single chain",
                 std::to_string(a.extent(1)));

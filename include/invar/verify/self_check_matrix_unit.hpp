@@ -105,7 +105,7 @@ void fill_unit_operand(const Exec& exec, const View& v, UnitData data, std::uint
       });
 }
 
-/// Outputs of c that have other bits than the expected ones.
+/// Outputs of c that have other bits than the expected ones. A count of integers: no order of it has other bits.
 template <class Exec, class View>
 std::int64_t differing_outputs(const Exec& exec, const View& expected, const View& c) {
   std::int64_t count = 0;
