@@ -42,6 +42,17 @@ class DeviceProduct {
     return invar::detail::differing_outputs(exec_, rows(expected_), rows(c_));
   }
 
+  /// The same for a product that is added to what c holds.
+  std::int64_t differing_in_place(std::int64_t count, const schedule::Matmul* schedule) const {
+    const auto rows = [&](const auto& v) { return Kokkos::subview(v, std::pair(std::int64_t{0}, count), Kokkos::ALL); };
+    const Rows<R> sums("sums", count, c_.extent(1));
+    for (const auto& [c, chosen] : {std::pair(sums, &table[0]), std::pair(c_, schedule)}) {
+      invar::detail::fill_unit_operand(exec_, rows(c), invar::detail::UnitData::ordinary, 4);
+      matmul<Contract>(exec_, rows(c), rows(a_), b_, epilogue().with_residual(rows(c)), chosen);
+    }
+    return invar::detail::differing_outputs(exec_, rows(sums), rows(c_));
+  }
+
   /// True where the schedule's own kernel takes the call, and no more general one stands in.
   bool is_taken(const schedule::Matmul& schedule) const {
     using namespace backends::cuda::gemm;
@@ -78,11 +89,21 @@ template <class Product>
 void check_matrix_schedules(const Product& product) {
   for (const std::int64_t m :
        is_small() ? std::vector<std::int64_t>{1, 130}
-                  : std::vector<std::int64_t>{1, 7, 8, 9, 16, 33, 64, 65, 127, 128, 129, 257, 1000, 8192})
+                  : std::vector<std::int64_t>{1, 7, 8, 9, 16, 33, 64, 65, 72, 127, 128, 129, 200, 257, 300, 1000, 8192})
     for (const schedule::Matmul& schedule : Product::table) {
       if (m > product.rows()) continue;
       INFO(m, " rows, schedule ", schedule.name);
       CHECK(product.differing(0, m, &schedule) == 0);
+    }
+}
+
+/// Tiles that reach beyond c may begin earlier, and compute some outputs twice: not so where c is also the residual.
+template <class Product>
+void check_in_place(const Product& product) {
+  for (const std::int64_t m : {72, 200, 300})
+    for (const schedule::Matmul& schedule : Product::table) {
+      INFO(m, " rows in place, schedule ", schedule.name);
+      CHECK(product.differing_in_place(m, &schedule) == 0);
     }
 }
 
@@ -107,6 +128,7 @@ void check_matrix_unit_schedules() {
     check_kernels_take_calls(product);
     check_batch_sizes(product);
     check_matrix_schedules(product);
+    check_in_place(product);
   }
   SUBCASE("weights [K, N]") {
     const DeviceProduct<T, Unit, T, Kokkos::LayoutRight> product(m, 776, 4232);

@@ -42,6 +42,7 @@ struct LaunchShape {
   std::size_t shared_bytes = 0;  ///< dynamic shared memory of a block; the opt-in above 48 KiB is made here
   int cluster = 1;               ///< blocks of a cluster along x; compute capability 9.0 and up
   bool cooperative = false;      ///< all blocks run at the same time, or the launch fails
+  bool overlaps = true;          ///< blocks may begin before the previous kernel's end, compute capability 9.0 and up
 };
 
 /// Waits until the kernel before this one on the stream is done, whose end the launch overlaps.
@@ -89,7 +90,7 @@ class LaunchConfig {
     config_.dynamicSmemBytes = shape.shared_bytes;
     config_.stream = exec.cuda_stream();
     config_.attrs = attribute_;
-    if (exec.cuda_device_prop().major >= 9) {
+    if (shape.overlaps && exec.cuda_device_prop().major >= 9) {
       cudaLaunchAttribute& overlap = attribute_[config_.numAttrs++];
       overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
       overlap.val.programmaticStreamSerializationAllowed = 1;

@@ -21,11 +21,11 @@ namespace invar::backends::cuda::gemm {
 /// The kernel for a shape of tiles.
 template <class A, class B, Major MajorB, class Shape, int Ranks, int Leaves, bool Plain>
 struct LargeKernel {
-  using type = MatmulLargeSplit<A, B, MajorB, Shape, Ranks, Leaves, Plain>;
+  using type = MatmulLargeSplit<A, B, MajorB, typename Shape::template With<MajorB>, Ranks, Leaves, Plain>;
 };
 template <class A, class B, Major MajorB, class Shape, int Leaves, bool Plain>
 struct LargeKernel<A, B, MajorB, Shape, 1, Leaves, Plain> {
-  using type = MatmulLarge<A, B, MajorB, Shape, Plain>;
+  using type = MatmulLarge<A, B, MajorB, typename Shape::template With<MajorB>, Plain>;
 };
 
 /// A call on its way to a kernel with this shape of tiles. Ranks > 1: so many blocks of a cluster compute a tile, each
@@ -64,7 +64,7 @@ class LargeLaunch {
 
   template <Major MajorB>
   bool launch_major() const {
-    return is_plain() ? launch_body<Kernel<MajorB, true>>() : launch_body<Kernel<MajorB, false>>();
+    return is_plain() ? launch_body<MajorB, true>() : launch_body<MajorB, false>();
   }
 
   /// Plain as MatmulLarge has it.
@@ -73,29 +73,52 @@ class LargeLaunch {
            call_.out.bias_type == Element::none && call_.out.residual_type == Element::none;
   }
 
-  template <class Body>
+  template <Major MajorB, bool Plain>
   bool launch_body() const {
+    using Body = Kernel<MajorB, Plain>;
     constexpr std::int64_t rows = Shape::rows, columns = Shape::columns;
     const std::int64_t tiles_m = (call_.out.m + rows - 1) / rows, tiles_n = (call_.out.n + columns - 1) / columns;
     const std::int64_t tiles = tiles_m * tiles_n;
     if (tiles > std::numeric_limits<std::int32_t>::max() / 16 || !has_large_code<Body>(exec_)) return false;
-    // With leaves in several blocks, a block computes one tile only.
-    const std::int64_t clusters =
-        Ranks > 1 ? tiles : std::min<std::int64_t>(tiles, exec_.cuda_device_prop().multiProcessorCount);
     Body body{map_a_,
               map_b_,
               output_,
               static_cast<int>(call_.k),
               static_cast<int>(std::min<std::int64_t>(call_.leaf, call_.k + Shape::depth) / Shape::depth),
-              LargeOrder::of(tiles_m, tiles_n),
+              LargeOrder::of(tiles_m, tiles_n, last_row()),
               static_cast<unsigned>(tiles)};
     if constexpr (Ranks > 1) body.leaves = static_cast<int>((call_.k + call_.leaf - 1) / call_.leaf);
-    cuda::launch(
-        "Invar::matmul", exec_,
-        {dim3(static_cast<unsigned>(clusters * Ranks)), dim3(Shape::threads), std::size_t{Shape::shared_bytes}, Ranks},
-        body);
+    LaunchShape launch{blocks(tiles), dim3(Shape::threads), std::size_t{Shape::template With<MajorB>::shared_bytes}};
+    launch.cluster = cluster(tiles);
+    launch.overlaps = !stays_in_order(tiles);
+    cuda::launch("Invar::matmul", exec_, launch, body);
     return true;
   }
+
+  /// Where the last row of tiles begins: so that it ends with c, some outputs computed twice, unless c is the residual.
+  /// A tile beyond the end would read less, and get out of step with those that share its weights, whose reads the chip
+  /// then no longer joins: 300 rows took longer than 384.
+  std::int64_t last_row() const {
+    const MatmulOutput<float>& out = call_.out;
+    const bool is_in_place = out.residual_type != Element::none && out.residual == out.c;
+    return is_in_place ? out.m - 1 : std::max<std::int64_t>(out.m - Shape::rows, 0);
+  }
+
+  /// With leaves in several blocks, a block computes one tile only.
+  dim3 blocks(std::int64_t tiles) const {
+    const std::int64_t most = exec_.cuda_device_prop().multiProcessorCount;
+    const std::int64_t blocks = Ranks > 1 ? tiles * Ranks : std::min(tiles, most), cluster = this->cluster(tiles);
+    return dim3(static_cast<unsigned>((blocks + cluster - 1) / cluster * cluster));
+  }
+  // Blocks that run on neighbouring multiprocessors should be neighbours of a column of tiles: the chip joins their
+  // reads of the same weights. Where every block computes one tile, those that start as the last kernel's end would be
+  // strewn over it, and M = 256 took 4 to 9 % longer back to back. So such blocks are clusters of two, or, if small
+  // (for which clusters took up to 15 % longer from a cold cache), start together. For more tiles it brings nothing.
+  bool is_one_turn(std::int64_t tiles) const {
+    return Ranks == 1 && tiles <= exec_.cuda_device_prop().multiProcessorCount;
+  }
+  bool stays_in_order(std::int64_t tiles) const { return Shape::groups == 1 && is_one_turn(tiles); }
+  int cluster(std::int64_t tiles) const { return Shape::groups > 1 && is_one_turn(tiles) ? 2 : Ranks; }
 
   /// How c is stored.
   LargeOutput output() const {
@@ -169,6 +192,7 @@ bool launch_large(const Kokkos::Cuda& exec, const MatrixCall<A, B>& call, const 
     if (is(128, 192, 1)) return LargeLaunch<A, B, LargeShape<2, 192, 0, true>>(exec, call).run();
     if (is(128, 96, 1)) return LargeLaunch<A, B, LargeShape<2, 96, 0, true>>(exec, call).run();
     if (is(64, 128, 1)) return LargeLaunch<A, B, LargeShape<1, 128>>(exec, call).run();
+    if (is(64, 96, 1)) return LargeLaunch<A, B, LargeShape<1, 96>>(exec, call).run();
     if (is(64, 64, 2)) return LargeLaunch<A, B, LargeShape<1, 64, 0, false, 32>, 2, 2>(exec, call).run();
   }
   return false;

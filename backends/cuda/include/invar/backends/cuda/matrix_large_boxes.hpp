@@ -45,15 +45,17 @@ class LargeBoxes {
   template <int Size>
   __device__ void send_tile(const float (&held)[Size], int row, int column) {
 #pragma unroll
-    for (int block = 0; block < Shape::blocks; ++block) {
-      std::uint32_t tile[block_words];
+    for (int block = 0; block < Shape::blocks; ++block) send_block(held, row, column, block);
+  }
+  template <int Size>
+  __device__ void send_block(const float (&held)[Size], int row, int column, int block) {
+    std::uint32_t tile[block_words];
 #pragma unroll
-      for (int i = 0; i < block_words; ++i) tile[i] = num::to_bits(held[block * block_words + i]);
-      begin_box(Shape::boxes - 1);
-      write_words(tile);
-      send_box(row, column + block * Shape::block);
-      next_box();
-    }
+    for (int i = 0; i < block_words; ++i) tile[i] = num::to_bits(held[block * block_words + i]);
+    begin_box(Shape::boxes - 1);
+    write_words(tile);
+    send_box(row, column + block * Shape::block);
+    next_box();
   }
 
   /// Waits until the boxes' copies have read them: then the block may end.

@@ -29,8 +29,7 @@ __device__ inline void leave_registers() {
 /// What the feeding warp does.
 template <Major MajorB, class Shape>
 struct LargeFeed {
-  static constexpr std::uint32_t bytes =
-      Shape::a_bytes + (MajorB == Major::k ? Shape::columns * 128 : Shape::b_boxes * Shape::box_bytes);
+  static constexpr std::uint32_t bytes = Shape::stage_bytes;
 
   /// Sets the ring up. The feeding warp does not wait for the others, which call await_begin().
   static __device__ void begin_block(const typename Shape::Ring& ring, std::uint32_t shared, const CUtensorMap& a,

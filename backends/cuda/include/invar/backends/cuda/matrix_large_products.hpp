@@ -48,7 +48,9 @@ class LargeProducts {
   }
 
   /// Completes what begin() began. All stages have been left.
-  __device__ void complete(float (&chain)[values], int stages) {
+  /// \param work  called with the number of each stage from the third on, while its products are under way
+  template <class Work>
+  __device__ void complete(float (&chain)[values], int stages, const Work& work) {
 #pragma unroll 1
     for (int s = 2; s < stages; ++s) {
       if constexpr (!eager) {
@@ -57,6 +59,7 @@ class LargeProducts {
       }
       ring_.wait_filled();
       start(chain, true);
+      work(s);
       if constexpr (eager) {
         wait_products<2>();
         ring_.release(3);

@@ -21,26 +21,28 @@ struct LargeTile {
   int launch, tile, leaf, stage, far_stage;
 };
 
-inline constexpr std::array<LargeTile, 7> large_tiles{{
-    {"128 x 256, many rows", 128, 256, 1, false, 3500, 400, 650, 735, 765},
+inline constexpr std::array<LargeTile, 8> large_tiles{{
+    {"128 x 256, many rows", 128, 256, 1, false, 3500, 400, 250, 735, 755},
     {"128 x 192, many rows", 128, 192, 1, false, 3500, 1000, 200, 552, 565},
     {"128 x 128, many rows", 128, 128, 1, true, 3000, 600, 100, 385, 385},
     {"128 x 96, many rows", 128, 96, 1, false, 3000, 800, 100, 315, 315},
-    {"64 x 128, many rows", 64, 128, 1, false, 3500, 400, 50, 225, 225},
-    {"64 x 64, many rows", 64, 64, 1, true, 3500, 400, 50, 130, 130},
+    {"64 x 128, many rows", 64, 128, 1, false, 3500, 400, 50, 200, 200},
+    {"64 x 96, many rows", 64, 96, 1, false, 3500, 400, 50, 205, 205},
+    {"64 x 64, many rows", 64, 64, 1, true, 3500, 400, 50, 120, 120},
     {"64 x 64, many rows, leaves over 2", 64, 64, 2, false, 6200, 0, 0, 125, 125},
 }};
 
 /// The tile for c of [m, n] and k positions on so many multiprocessors: the one that the model has done first.
-/// \param bytes  of an element of a and b
+/// \param bytes    of an element of a and b
+/// \param by_rows  the weights are stored [N, K]; else columns of them come by 64
 constexpr const LargeTile& choose_large_tile(int processors, std::int64_t m, std::int64_t n, std::int64_t k,
-                                             std::int64_t leaf = 2048, int bytes = 2) {
+                                             std::int64_t leaf, int bytes, bool by_rows) {
   constexpr std::int64_t cache = 40'000'000, band = 16;  // bytes; rows of tiles
   const std::int64_t depth = 128 / bytes, leaves = (k + leaf - 1) / leaf;
   const LargeTile* best = nullptr;
   std::int64_t least = 0;
   for (const LargeTile& tile : large_tiles) {
-    if (bytes != 2 && !tile.takes_all_types) continue;
+    if ((bytes != 2 && !tile.takes_all_types) || (!by_rows && tile.columns % 64 != 0)) continue;
     const std::int64_t tiles = (m + tile.rows - 1) / tile.rows * ((n + tile.columns - 1) / tile.columns);
     std::int64_t stages = (k + depth - 1) / depth;
     if (tile.ranks > 1) {
@@ -57,6 +59,22 @@ constexpr const LargeTile& choose_large_tile(int processors, std::int64_t m, std
     least = cost;
   }
   return *best;
+}
+
+/// The same for m from 65 to 128, where matrix_small_table has other schedules: null if one of those is the better one.
+/// As measured, a tile is better here that keeps two thirds of the multiprocessors at work in one turn.
+/// \param by_rows  the weights are stored [N, K]; else columns of them come by 64
+constexpr const LargeTile* choose_large_tile_for_few(int processors, std::int64_t m, std::int64_t n,
+                                                     std::int64_t leaves, bool by_rows) {
+  if (m <= 64 || m > 128) return nullptr;
+  const LargeTile* best = nullptr;
+  for (const LargeTile& tile : large_tiles) {
+    if (!by_rows && tile.columns % 64 != 0) continue;
+    const std::int64_t tiles = (m + tile.rows - 1) / tile.rows * ((n + tile.columns - 1) / tile.columns);
+    const bool is_one_turn = tiles * tile.ranks <= processors && 3 * tiles >= 2 * processors;
+    if (tile.ranks == 1 ? is_one_turn : leaves == tile.ranks && tiles * tile.ranks <= processors) best = &tile;
+  }
+  return best;
 }
 
 }  // namespace invar::schedule

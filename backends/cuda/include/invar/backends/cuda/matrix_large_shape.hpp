@@ -17,12 +17,20 @@ namespace invar::backends::cuda::gemm {
 /// \tparam Lags    the second warpgroup begins a stage after the first, so that one folds while the other multiplies
 /// \tparam Block   columns that are stored as one box
 /// \tparam Bytes   of an element of a and b
+/// \tparam MajorB  how b lies in memory
 template <int Groups_, int Columns_, int Parked_ = 0, bool Lags_ = false, int Block_ = Columns_ % 64 == 0 ? 64 : 32,
-          int Bytes_ = 2>
+          int Bytes_ = 2, Major MajorB = Major::mn>
 struct LargeShape {
+  template <Major NewB>
+  using With = LargeShape<Groups_, Columns_, Parked_, Lags_, Block_, Bytes_, NewB>;
+
   static constexpr int groups = Groups_, rows = 64 * Groups_, columns = Columns_;
   static constexpr int parked = Parked_;
   static constexpr bool lags = Lags_;
+  /// Whether a warpgroup's columns are multiplied as two halves.
+  static constexpr bool halves = columns == 256;
+  /// Whether a tile is stored a little at a time: it is worth the code where blocks compute several tiles.
+  static constexpr bool spreads = groups == 2 && columns >= 128;
 
   static constexpr int depth = 128 / Bytes_;  ///< positions of k in a stage: 128 bytes
   static constexpr int steps = 4;             ///< instructions of a stage, of 32 bytes of k
@@ -40,9 +48,10 @@ struct LargeShape {
   static constexpr int boxes = columns == 192 || columns == 96 ? 1 : 2;
   static_assert(parked == 0 || (parked == boxes && blocks % boxes == 0), "Invar: a parked block lies in its own box");
   static constexpr int a_bytes = rows * 128;
-  /// Whole atoms of 64 columns, which Major::mn needs.
+  /// Major::mn needs whole atoms of 64 columns.
   static constexpr int b_boxes = (columns + 63) / 64;
-  static constexpr int stage_bytes = a_bytes + b_boxes * box_bytes;
+  static constexpr int b_bytes = MajorB == Major::k ? columns * 128 : b_boxes * box_bytes;
+  static constexpr int stage_bytes = a_bytes + b_bytes;
   static constexpr int side_bytes = groups * (boxes * box_bytes + columns * 4);
 
   static constexpr int most_shared = 227 * 1024;
@@ -84,8 +93,10 @@ struct LargePosition {
 /// they read.
 class LargeOrder {
  public:
-  static LargeOrder of(std::int64_t tiles_m, std::int64_t tiles_n) {
+  /// \param last_row  no tile begins later
+  static LargeOrder of(std::int64_t tiles_m, std::int64_t tiles_n, std::int64_t last_row) {
     LargeOrder order;
+    order.last_row_ = static_cast<int>(last_row);
     order.whole_bands_ = static_cast<unsigned>(tiles_m / band);
     order.band_tiles_ = Divisor(static_cast<unsigned>(band * tiles_n));
     order.last_height_ = Divisor(static_cast<unsigned>(tiles_m % band == 0 ? band : tiles_m % band));
@@ -100,7 +111,8 @@ class LargeOrder {
       column = last_height_.quotient(rest);
       row = rest - column * last_height_.value;
     }
-    return {static_cast<int>((at_band * band + row) * Shape::rows), static_cast<int>(column * Shape::columns)};
+    return {min(static_cast<int>((at_band * band + row) * Shape::rows), last_row_),
+            static_cast<int>(column * Shape::columns)};
   }
 
  private:
@@ -120,6 +132,7 @@ class LargeOrder {
     }
   };
 
+  int last_row_ = 0;
   unsigned whole_bands_ = 0;
   Divisor band_tiles_, last_height_;
 };

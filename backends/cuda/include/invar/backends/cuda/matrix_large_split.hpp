@@ -134,7 +134,7 @@ struct MatmulLargeSplit {
     for (;;) {
       const int count = left < leaf_stages ? left : leaf_stages;
       products.begin(chain, count, false);
-      products.complete(chain, count);
+      products.complete(chain, count, [](int) {});
       left -= count;
       if (Leaves == 1 || left <= 0) break;
       has_second = true;

@@ -69,13 +69,20 @@ struct MatrixUnitMatmulSchedules<Kokkos::Cuda> {
 
   /// The choice for a device with so many multiprocessors.
   static const Matmul& choose(std::int64_t processors, const MatrixUnitProblem& p) {
-    if (p.m <= 128) {
-      const std::int64_t leaves = (p.k + p.leaf - 1) / p.leaf;
-      const MatrixSmall& tile = choose_matrix_small(p.m, p.n, leaves, p.b_is_contiguous_along_k, processors);
-      return table[first_small + static_cast<std::size_t>(&tile - matrix_small_table.data())];
-    }
-    const LargeTile& tile = choose_large_tile(static_cast<int>(processors), p.m, p.n, p.k, p.leaf, p.element_bytes);
-    return table[first_large + static_cast<std::size_t>(&tile - large_tiles.data())];
+    const std::int64_t leaves = (p.k + p.leaf - 1) / p.leaf;
+    const auto large = [](const LargeTile& tile) -> const Matmul& {
+      return table[first_large + static_cast<std::size_t>(&tile - large_tiles.data())];
+    };
+    const bool has_choice = p.element_bytes == 2;
+    if (has_choice)
+      if (const LargeTile* const tile =
+              choose_large_tile_for_few(static_cast<int>(processors), p.m, p.n, leaves, p.b_is_contiguous_along_k))
+        return large(*tile);
+    const MatrixSmall* const small = choose_matrix_small(p.m, p.n, leaves, p.b_is_contiguous_along_k, processors);
+    if (small != nullptr && (has_choice || p.m <= 128))
+      return table[first_small + static_cast<std::size_t>(small - matrix_small_table.data())];
+    return large(choose_large_tile(static_cast<int>(processors), p.m, p.n, p.k, p.leaf, p.element_bytes,
+                                   p.b_is_contiguous_along_k));
   }
 
  private:

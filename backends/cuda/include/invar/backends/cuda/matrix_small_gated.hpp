@@ -38,12 +38,13 @@ inline constexpr std::array<MatrixGated, 8> matrix_gated_table{{
 /// \param are_alike  the weights allow schedules whose rows they are
 inline const MatrixGated& choose_matrix_gated(std::int64_t m, std::int64_t n, bool are_alike, std::int64_t processors) {
   const auto entry = [&](std::size_t at) -> const MatrixGated& { return matrix_gated_table[at]; };
-  if (are_alike && m <= 64) return entry(m <= 8 ? 0 : m <= 16 ? 1 : m <= 32 ? 2 : 3);
+  if (are_alike && m <= 32) return entry(m <= 8 ? 0 : m <= 16 ? 1 : 2);
+  if (m <= 64) return entry(4);
   // The wider tile, unless its last round leaves more processors idle.
   const auto rounds = [&](std::int64_t columns) {
     return ((n + columns - 1) / columns + processors - 1) / processors * columns;
   };
-  return entry((m <= 64 ? 4 : 6) + (rounds(48) <= rounds(32) ? 1 : 0));
+  return entry(rounds(48) <= rounds(32) ? 7 : 6);
 }
 
 }  // namespace invar::schedule

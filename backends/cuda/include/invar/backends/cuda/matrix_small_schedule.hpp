@@ -59,14 +59,14 @@ inline constexpr std::array<MatrixSmall, 30> matrix_small_table{{
 /// What counts is that all processors draw on the memory at once. A tile of so many columns gives each its own as long
 /// as there are as many tiles; with fewer, blocks share the leaves of a tile, where all of them run at once (of
 /// clusters of four some devices leave an eighth of their processors without); with more, larger tiles read the batch
-/// less often.
-inline const MatrixSmall& choose_matrix_small(std::int64_t m, std::int64_t n, std::int64_t leaves, bool by_rows,
+/// less often. For more than 128 rows only where such tiles are so few that one turn is enough; else null.
+inline const MatrixSmall* choose_matrix_small(std::int64_t m, std::int64_t n, std::int64_t leaves, bool by_rows,
                                               std::int64_t processors) {
-  const auto entry = [](int batch, int weights, bool weights_are_rows, int cluster) -> const MatrixSmall& {
+  const auto entry = [](int batch, int weights, bool weights_are_rows, int cluster) {
     for (const MatrixSmall& e : matrix_small_table)
       if (e.batch == batch && e.weights == weights && e.weights_are_rows == weights_are_rows && e.cluster == cluster)
-        return e;
-    return matrix_small_table[0];
+        return &e;
+    return &matrix_small_table[0];
   };
   const auto tiles = [&](std::int64_t weights) { return (n + weights - 1) / weights; };
   const auto cluster_for = [&](std::int64_t weights) {
@@ -82,8 +82,22 @@ inline const MatrixSmall& choose_matrix_small(std::int64_t m, std::int64_t n, st
     if (is_one_round(32)) return entry(64, 32, false, cluster_for(32));
     return suits_48 ? entry(64, 48, false, 1) : entry(64, 64, true, cluster_for(64));
   }
-  if (!by_rows)
+  if (m > 128) {
+    // Tiles that are not full of rows get out of step with those that share their weights, and take longer.
+    const auto blocks = [&](std::int64_t rows, std::int64_t weights) {
+      const bool are_full = (m + rows - 1) / rows * rows - m <= rows / 8;
+      return are_full ? (m + rows - 1) / rows * tiles(weights) : processors * 8;
+    };
+    if (!by_rows || m > 384) return static_cast<const MatrixSmall*>(nullptr);
+    if (leaves >= 4 && 4 * blocks(128, 64) <= processors - processors / 8) return entry(128, 64, false, 4);
+    if (m <= 256 && blocks(64, 32) <= processors) return entry(64, 32, false, 1);
+    return blocks(64, 48) <= processors - processors / 4 ? entry(64, 48, false, 1) : nullptr;
+  }
+  if (!by_rows) {
+    if (leaves >= 4 && 8 * tiles(64) <= processors - processors / 8) return entry(64, 64, true, 4);
+    if (2 * tiles(64) <= processors) return entry(64, 64, true, 1);
     return leaves > 1 && cluster_for(64) > 1 ? entry(128, 64, true, cluster_for(64)) : entry(128, 64, false, 1);
+  }
   if (tiles(32) <= processors / 4 || (is_one_round(32) && leaves == 1)) return entry(128, 32, false, cluster_for(32));
   if (cluster_for(96) == 4) return entry(128, 96, false, 4);
   if (cluster_for(64) == 2) return entry(128, 64, false, 2);
