@@ -64,6 +64,18 @@ KOKKOS_FUNCTION constexpr bool multiplies() {
     return false;
 }
 
+/// The type in which a matmul with this arithmetic sums products of elements of type T.
+template <class Arithmetic, class T, bool = contract::is_matrix_unit_v<Arithmetic>>
+struct ProductSum {
+  using type = accumulator_t<T>;
+};
+template <class Unit, class T>
+struct ProductSum<Unit, T, true> {
+  using type = float;
+};
+template <class Arithmetic, class T>
+using product_sum_t = typename ProductSum<Arithmetic, T>::type;
+
 /// An operand: (−1)^sign · significand · 2^(exponent − fraction_bits).
 struct UnitOperand {
   std::uint32_t significand;

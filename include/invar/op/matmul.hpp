@@ -8,6 +8,7 @@
 #include <invar/epilogue.hpp>
 #include <invar/num/arithmetic.hpp>
 #include <invar/num/matrix_unit.hpp>
+#include <invar/num/matrix_unit_operand.hpp>
 #include <invar/num/types.hpp>
 #include <invar/schedule/matmul.hpp>
 #include <invar/tree/aligned.hpp>
@@ -150,16 +151,6 @@ constexpr void check_operands() {
   }
 }
 
-/// The type in which a contract sums products of elements of this type.
-template <class Contract, class Element, bool = contract::is_matrix_unit_v<typename Contract::arithmetic>>
-struct ProductSum {
-  using type = num::accumulator_t<Element>;
-};
-template <class Contract, class Element>
-struct ProductSum<Contract, Element, true> {
-  using type = float;
-};
-
 /// Compile-time conditions on an operand of an epilogue: a view of this rank, whose elements widen to the sums' type.
 template <class Contract, class Exec, class A, class Operand, int Rank>
 constexpr void check_epilogue_operand() {
@@ -167,7 +158,7 @@ constexpr void check_epilogue_operand() {
                 "Invar: the bias of an epilogue is a view [N], and its residual a view of c's rank");
   check_input<Exec, Operand>();
   static_assert(std::is_same_v<num::accumulator_t<typename Operand::non_const_value_type>,
-                               typename ProductSum<Contract, typename A::non_const_value_type>::type>,
+                               num::product_sum_t<typename Contract::arithmetic, typename A::non_const_value_type>>,
                 "Invar: the bias and the residual of an epilogue must accumulate in the type of the product's sums; "
                 "double does not meet float or a 16-bit type");
 }

@@ -7,6 +7,7 @@
 #include <invar/contract/defaults.hpp>
 #include <invar/epilogue.hpp>
 #include <invar/num/arithmetic.hpp>
+#include <invar/num/matrix_unit_operand.hpp>
 #include <invar/num/types.hpp>
 #include <invar/reference/matrix_unit.hpp>
 
@@ -18,22 +19,12 @@ namespace invar::reference {
 
 namespace detail {
 
-/// The type in which products of elements of type T are added up.
-template <class Contract, class T, bool = contract::is_matrix_unit_v<typename Contract::arithmetic>>
-struct ProductSum {
-  using type = num::accumulator_t<T>;
-};
-template <class Contract, class T>
-struct ProductSum<Contract, T, true> {
-  using type = float;
-};
-
 /// The leaf over k in [begin, end): a chain of fma from +0, or the chain of a matrix unit's groups from +0.
 template <class Contract, class A, class B>
 auto leaf_chain(const A& a, const B& b, std::int64_t i, std::int64_t j, std::int64_t begin, std::int64_t end) {
   using ElementA = typename A::non_const_value_type;
   using ElementB = typename B::non_const_value_type;
-  typename ProductSum<Contract, ElementA>::type chain(0);
+  num::product_sum_t<typename Contract::arithmetic, ElementA> chain(0);
   if constexpr (contract::is_matrix_unit_v<typename Contract::arithmetic>) {
     using Unit = typename Contract::arithmetic;
     for (std::int64_t group = begin; group < end; group += Unit::group) {
@@ -55,7 +46,7 @@ auto leaf_chain(const A& a, const B& b, std::int64_t i, std::int64_t j, std::int
 /// Σ_k a(i, k)·b(k, j): leaves added in ascending order to a total that starts at −0.
 template <class Contract, class A, class B>
 auto inner_product(const A& a, const B& b, std::int64_t i, std::int64_t j) {
-  using Value = typename ProductSum<Contract, typename A::non_const_value_type>::type;
+  using Value = num::product_sum_t<typename Contract::arithmetic, typename A::non_const_value_type>;
   const auto depth = static_cast<std::int64_t>(a.extent(1));
   if (depth == 0) return Value(0);
   Value total(-0.0);

@@ -96,8 +96,8 @@ class LargeLaunch {
   }
 
   /// Where the last row of tiles begins: so that it ends with c, some outputs computed twice, unless c is the residual.
-  /// A tile beyond the end would read less, and get out of step with those that share its weights, whose reads the chip
-  /// then no longer joins: 300 rows took longer than 384.
+  /// A tile beyond the end reads less, and 300 rows took 1.7 times as long as 384: it gets out of step with those that
+  /// share its weights, whose reads the chip then seems not to join.
   std::int64_t last_row() const {
     const MatmulOutput<float>& out = call_.out;
     const bool is_in_place = out.residual_type != Element::none && out.residual == out.c;
@@ -110,10 +110,11 @@ class LargeLaunch {
     const std::int64_t blocks = Ranks > 1 ? tiles * Ranks : std::min(tiles, most), cluster = this->cluster(tiles);
     return dim3(static_cast<unsigned>((blocks + cluster - 1) / cluster * cluster));
   }
-  // Blocks that run on neighbouring multiprocessors should be neighbours of a column of tiles: the chip joins their
-  // reads of the same weights. Where every block computes one tile, those that start as the last kernel's end would be
-  // strewn over it, and M = 256 took 4 to 9 % longer back to back. So such blocks are clusters of two, or, if small
-  // (for which clusters took up to 15 % longer from a cold cache), start together. For more tiles it brings nothing.
+  // Where every block computes one tile, M = 256 took 4 to 9 % longer back to back when blocks could start as the last
+  // kernel's ended, wherever one had. The likely cause: the chip joins reads of the same weights by neighbouring
+  // multiprocessors, which then no longer hold neighbours of a column of tiles. So such blocks are clusters of two, or,
+  // if small (for which clusters took 12 to 19 % longer from a cold cache), start together. For more tiles it brought
+  // nothing.
   bool is_one_turn(std::int64_t tiles) const {
     return Ranks == 1 && tiles <= exec_.cuda_device_prop().multiProcessorCount;
   }

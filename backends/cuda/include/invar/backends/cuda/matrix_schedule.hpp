@@ -73,13 +73,13 @@ struct MatrixUnitMatmulSchedules<Kokkos::Cuda> {
     const auto large = [](const LargeTile& tile) -> const Matmul& {
       return table[first_large + static_cast<std::size_t>(&tile - large_tiles.data())];
     };
-    const bool has_choice = p.element_bytes == 2;
-    if (has_choice)
+    const bool is_16_bit = p.element_bytes == 2;
+    if (is_16_bit)
       if (const LargeTile* const tile =
               choose_large_tile_for_few(static_cast<int>(processors), p.m, p.n, leaves, p.b_is_contiguous_along_k))
         return large(*tile);
     const MatrixSmall* const small = choose_matrix_small(p.m, p.n, leaves, p.b_is_contiguous_along_k, processors);
-    if (small != nullptr && (has_choice || p.m <= 128))
+    if (small != nullptr && (is_16_bit || p.m <= 128))
       return table[first_small + static_cast<std::size_t>(small - matrix_small_table.data())];
     return large(choose_large_tile(static_cast<int>(processors), p.m, p.n, p.k, p.leaf, p.element_bytes,
                                    p.b_is_contiguous_along_k));

@@ -84,14 +84,14 @@ inline const MatrixSmall* choose_matrix_small(std::int64_t m, std::int64_t n, st
   }
   if (m > 128) {
     // Tiles that are not full of rows get out of step with those that share their weights, and take longer.
-    const auto blocks = [&](std::int64_t rows, std::int64_t weights) {
-      const bool are_full = (m + rows - 1) / rows * rows - m <= rows / 8;
-      return are_full ? (m + rows - 1) / rows * tiles(weights) : processors * 8;
+    const auto suits = [&](std::int64_t rows, std::int64_t weights, std::int64_t cluster, std::int64_t most) {
+      const std::int64_t tiles_m = (m + rows - 1) / rows;
+      return tiles_m * rows - m <= rows / 8 && tiles_m * tiles(weights) * cluster <= most;
     };
     if (!by_rows || m > 384) return static_cast<const MatrixSmall*>(nullptr);
-    if (leaves >= 4 && 4 * blocks(128, 64) <= processors - processors / 8) return entry(128, 64, false, 4);
-    if (m <= 256 && blocks(64, 32) <= processors) return entry(64, 32, false, 1);
-    return blocks(64, 48) <= processors - processors / 4 ? entry(64, 48, false, 1) : nullptr;
+    if (leaves >= 4 && suits(128, 64, 4, processors - processors / 8)) return entry(128, 64, false, 4);
+    if (m <= 256 && suits(64, 32, 1, processors)) return entry(64, 32, false, 1);
+    return suits(64, 48, 1, processors - processors / 4) ? entry(64, 48, false, 1) : nullptr;
   }
   if (!by_rows) {
     if (leaves >= 4 && 8 * tiles(64) <= processors - processors / 8) return entry(64, 64, true, 4);
