@@ -7,8 +7,11 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 
@@ -71,13 +74,19 @@ __global__ void __launch_bounds__(Body::max_threads, Body::min_blocks) run_body(
   body();
 }
 
-/// Makes the opt-in that shared memory above 48 KiB needs.
+/// Makes the opt-in that shared memory above 48 KiB needs: once a kernel and device, since it costs the host a good
+/// part of a launch.
 template <class Body>
-void allow_shared(const char* label, const LaunchShape& shape) {
-  if (shape.shared_bytes > 48 * 1024)
-    check(cudaFuncSetAttribute(run_body<Body>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shape.shared_bytes)),
-          label);
+void allow_shared(const char* label, const Kokkos::Cuda& exec, const LaunchShape& shape) {
+  constexpr int devices = 64;
+  static std::array<std::atomic<int>, devices> allowed{};
+  static std::mutex raising;  // so that a smaller opt-in cannot follow a larger one
+  const int bytes = static_cast<int>(shape.shared_bytes), device = exec.cuda_device();
+  if (bytes <= 48 * 1024 || (device < devices && bytes <= allowed[device].load(std::memory_order_acquire))) return;
+  const std::scoped_lock lock(raising);
+  if (device < devices && bytes <= allowed[device].load(std::memory_order_relaxed)) return;
+  check(cudaFuncSetAttribute(run_body<Body>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), label);
+  if (device < devices) allowed[device].store(bytes, std::memory_order_release);
 }
 
 /// A LaunchShape in CUDA's terms, for the kernel of a body.
@@ -109,7 +118,7 @@ class LaunchConfig {
       cooperative.id = cudaLaunchAttributeCooperative;
       cooperative.val.cooperative = 1;
     }
-    allow_shared<Body>(label, shape);
+    allow_shared<Body>(label, exec, shape);
   }
   LaunchConfig(const LaunchConfig&) = delete;
   LaunchConfig& operator=(const LaunchConfig&) = delete;
@@ -138,7 +147,7 @@ template <class Body>
 int resident_blocks(const char* label, const Kokkos::Cuda& exec, const LaunchShape& shape) {
   if (shape.shared_bytes > exec.cuda_device_prop().sharedMemPerBlockOptin) return 0;
   const DeviceGuard guard(exec);
-  allow_shared<Body>(label, shape);
+  allow_shared<Body>(label, exec, shape);
   int blocks = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, run_body<Body>, static_cast<int>(shape.block.x),
                                                       shape.shared_bytes),

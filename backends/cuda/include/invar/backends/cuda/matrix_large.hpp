@@ -49,7 +49,8 @@ class LargeLaunch {
     if (Ranks > 1 && (leaves < Ranks || leaves > Ranks * Leaves)) return false;
     if (!make_tensor_map<A>(map_a_, {a.data, out.m, k, a.row_stride}, Shape::rows, Shape::depth)) return false;
     output_ = output();
-    if (b.k_stride == 1 && make_tensor_map<B>(map_b_, {b.data, out.n, k, b.row_stride}, Shape::columns, Shape::depth))
+    if (b.k_stride == 1 && make_tensor_map<B>(map_b_, {b.data, out.n, k, b.row_stride},
+                                              Shape::template With<Major::k>::b_box, Shape::depth))
       return launch_major<Major::k>();
     if constexpr (sizeof(B) == 2)
       if (b.row_stride == 1 && make_tensor_map<B>(map_b_, {b.data, k, out.n, b.k_stride}, Shape::depth, 64))
@@ -87,7 +88,14 @@ class LargeLaunch {
               static_cast<int>(std::min<std::int64_t>(call_.leaf, call_.k + Shape::depth) / Shape::depth),
               LargeOrder::of(tiles_m, tiles_n, last_row()),
               static_cast<unsigned>(tiles)};
-    if constexpr (Ranks > 1) body.leaves = static_cast<int>((call_.k + call_.leaf - 1) / call_.leaf);
+    if constexpr (Ranks > 1) {
+      body.leaves = static_cast<int>((call_.k + call_.leaf - 1) / call_.leaf);
+    } else if constexpr (Shape::halves) {
+      const std::int64_t halved =
+          schedule::halved_tiles(exec_.cuda_device_prop().multiProcessorCount, tiles, Shape::columns);
+      body.tiles -= static_cast<unsigned>(halved);
+      body.half_tiles = static_cast<unsigned>(2 * halved);
+    }
     LaunchShape launch{blocks(tiles), dim3(Shape::threads), std::size_t{Shape::template With<MajorB>::shared_bytes}};
     launch.cluster = cluster(tiles);
     launch.overlaps = !stays_in_order(tiles);

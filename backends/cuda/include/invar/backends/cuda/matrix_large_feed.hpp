@@ -29,7 +29,7 @@ __device__ inline void leave_registers() {
 /// What the feeding warp does.
 template <Major MajorB, class Shape>
 struct LargeFeed {
-  static constexpr std::uint32_t bytes = Shape::stage_bytes;
+  static constexpr std::uint32_t bytes = Shape::a_bytes + Shape::b_boxes * Shape::b_box * 128;  ///< of a stage's copies
 
   /// Sets the ring up. The feeding warp does not wait for the others, which call await_begin().
   static __device__ void begin_block(const typename Shape::Ring& ring, std::uint32_t shared, const CUtensorMap& a,
@@ -58,13 +58,14 @@ struct LargeFeed {
     ring.begin_fill(bytes, acts);
     const std::uint32_t to = shared + static_cast<std::uint32_t>(ring.stage() * Shape::stage_bytes);
     load_box(to, a, ring.filled(), at.row, k0, acts);
-    if constexpr (MajorB == Major::k) {
-      load_box(to + Shape::a_bytes, b, ring.filled(), at.column, k0, acts);
-    } else {
 #pragma unroll
-      for (int j = 0; j < Shape::b_boxes; ++j)
-        load_box(to + Shape::a_bytes + static_cast<std::uint32_t>(j * Shape::box_bytes), b, ring.filled(), k0,
-                 at.column + j * 64, acts);
+    for (int j = 0; j < Shape::b_boxes; ++j) {
+      const std::uint32_t box = to + Shape::a_bytes + static_cast<std::uint32_t>(j * Shape::b_box * 128);
+      const int column = at.column + j * Shape::b_box;
+      if constexpr (MajorB == Major::k)
+        load_box(box, b, ring.filled(), column, k0, acts);
+      else
+        load_box(box, b, ring.filled(), k0, column, acts);
     }
     ring.advance();
   }

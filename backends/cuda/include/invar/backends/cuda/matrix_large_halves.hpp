@@ -33,7 +33,7 @@ class LargeHalves {
     if (stages > 0) ring_.wait_filled();
     start(chains[0], 0, false);
     start(chains[1], 1, false);
-    end_first();
+    end_first(stages > 0);
   }
 
   /// Starts the rest of a leaf, of which the last stage's products go on.
@@ -53,16 +53,16 @@ class LargeHalves {
   }
 
   /// From a leaf to the next one: takes each half's chains when they are complete, and begins the next ones at once.
-  /// \param before  stages of the leaf
-  /// \param stages  of the next one; if 0, products of no meaning are begun
-  /// \param take    called with each half's number, as a type
+  /// \param before   stages of the leaf
+  /// \param follows  whether a stage will come; else products of no meaning are begun
+  /// \param take     called with each half's number, as a type
   template <class Take>
-  __device__ void turn(Chains& chains, int before, int stages, const Take& take) {
+  __device__ void turn(Chains& chains, int before, bool follows, const Take& take) {
     wait_products<1>();
     pin(chains[0]);
     take(std::integral_constant<int, 0>());
     leave_undefined(chains[0]);
-    if (stages > 0) ring_.wait_filled();
+    if (follows) ring_.wait_filled();
     start(chains[0], 0, false);
     wait_products<1>();
     pin(chains[1]);
@@ -70,15 +70,18 @@ class LargeHalves {
     take(std::integral_constant<int, 1>());
     leave_undefined(chains[1]);
     start(chains[1], 1, false);
-    end_first();
+    end_first(follows);
   }
+
+  /// Where the next stage comes.
+  __device__ const Ring& ring() const { return ring_; }
 
  private:
   /// Waits for the first stage, so that the compiler sees what is under way; meanwhile the other warpgroup multiplies.
-  __device__ void end_first() {
+  __device__ void end_first(bool has_stage) {
     wait_products<0>();
     ring_.advance();
-    ring_.release(1);
+    if (has_stage) ring_.release(1);
   }
 
   /// Starts a half's products of the stage.

@@ -7,10 +7,9 @@
 #include <invar/backends/cuda/matrix_large_feed.hpp>
 #include <invar/backends/cuda/matrix_large_halves.hpp>
 #include <invar/backends/cuda/matrix_large_products.hpp>
-#include <invar/backends/cuda/matrix_large_store.hpp>
+#include <invar/backends/cuda/matrix_large_totals.hpp>
 
 #include <cstdint>
-#include <type_traits>
 
 namespace invar::backends::cuda::gemm {
 
@@ -30,7 +29,8 @@ struct MatmulLarge {
   int k;
   int leaf_stages;  ///< stages of a leaf
   LargeOrder order;
-  unsigned tiles;
+  unsigned tiles;           ///< that blocks compute whole
+  unsigned half_tiles = 0;  ///< after them, of Shape::halves: at most one a block
 
   __device__ void operator()() const {
     if constexpr (!has_wgmma()) {
@@ -61,29 +61,44 @@ struct MatmulLarge {
  private:
   using Ring = typename Shape::Ring;
   using Packed = LargePacked<A>;
-  using Storer = std::conditional_t<Plain, LargeBoxes<Packed, Shape>, LargeStorer<Packed, Shape>>;
-  static constexpr int values = Shape::columns / 2, block_values = Shape::block_values;
 
   __device__ LargePosition position(unsigned tile) const { return order.template position<Shape>(tile); }
+  /// Of a half tile.
+  __device__ LargePosition half_position(unsigned index) const {
+    LargePosition at = position(tiles + index / 2);
+    at.column += static_cast<int>(index % 2) * (Shape::columns / 2);
+    return at;
+  }
 
   __device__ void feed(Ring ring, std::uint32_t shared) const {
     const bool acts = is_elected();
 #pragma unroll 1
-    for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-      const LargePosition at = position(tile);
-#pragma unroll 1
-      for (int k0 = 0; k0 < k; k0 += Shape::depth) LargeFeed<MajorB, Shape>::fill(ring, shared, a, b, at, k0, acts);
+    for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x)
+      feed_tile<Shape>(ring, shared, position(tile), acts);
+    if constexpr (Shape::halves) {
+      if (blockIdx.x >= half_tiles) return;
+      // A stage of no meaning comes before: the last whole tile's end begins products as if another such tile followed.
+      using Half = LargeHalfTile<Shape>;
+      const LargePosition at = half_position(blockIdx.x);
+      LargeFeed<MajorB, Half>::fill(ring, shared, a, b, at, 0, acts);
+      feed_tile<Half>(ring, shared, at, acts);
     }
+  }
+  template <class Tile>
+  __device__ void feed_tile(Ring& ring, std::uint32_t shared, LargePosition at, bool acts) const {
+#pragma unroll 1
+    for (int k0 = 0; k0 < k; k0 += Shape::depth) LargeFeed<MajorB, Tile>::fill(ring, shared, a, b, at, k0, acts);
   }
 
   /// A pass of the loop is a leaf, so that every piece of code is there once.
   __device__ void multiply(Ring ring, const unsigned char* shared, int group) const {
     const int stages = (k + Shape::depth - 1) / Shape::depth;
+    using Totals = LargeTotals<Packed, Shape, Plain>;
     LargeProducts<A, B, MajorB, Shape> products(ring, shared, group, stages);
-    Storer storer(output, shared_address(shared), group);
+    typename Totals::Storer storer(output, shared_address(shared), group);
 
     // Between tiles, what is held is the words of the tile before.
-    float chain[values], held[Shape::held];
+    float chain[Shape::columns / 2], held[Shape::held];
     LargePosition before{};
     bool is_packed = false;
     unsigned tile = blockIdx.x;
@@ -99,25 +114,25 @@ struct MatmulLarge {
       else if (is_first)
         products.begin_tile();
       products.begin(chain, count, is_first && count > 0);
-      send_short(storer, held, before, count, is_packed);
+      Totals::send_short(storer, held, before, count, is_packed);
       if (count == 0) break;
-      products.complete(chain, count, [&](int stage) { send_some(storer, held, before, stage, is_packed); });
+      products.complete(chain, count, [&](int stage) { Totals::send_some(storer, held, before, stage, is_packed); });
       left -= count;
       if (left > 0) {
         if (is_first)
-          begin_totals<0, Shape::blocks>(held, chain, storer);
+          Totals::template begin_totals<0, Shape::blocks>(held, chain, storer);
         else
-          fold<0, Shape::blocks>(held, chain, storer);
+          Totals::template fold<0, Shape::blocks>(held, chain, storer);
         continue;
       }
-      if (is_first) clear_totals<0, Shape::blocks>(held, storer);
+      if (is_first) Totals::template clear_totals<0, Shape::blocks>(held, storer);
       before = position(tile);
       before.row += group * 64;
       if constexpr (Plain) {
-        pack<0, Shape::blocks>(held, chain, storer);
+        Totals::template pack<0, Shape::blocks>(held, chain, storer);
         is_packed = true;
       } else {
-        store<0, Shape::blocks>(held, chain, storer, before);
+        Totals::template store<0, Shape::blocks>(held, chain, storer, before);
       }
       tile += gridDim.x;
       left = stages;
@@ -130,8 +145,9 @@ struct MatmulLarge {
   __device__ void multiply_halves(Ring ring, const unsigned char* shared, int group) const {
     const int stages = (k + Shape::depth - 1) / Shape::depth;
     using Products = LargeHalves<A, B, MajorB, Shape>;
+    using Totals = LargeTotals<Packed, Shape, Plain>;
     Products products(ring, shared, group);
-    Storer storer(output, shared_address(shared), group);
+    typename Totals::Storer storer(output, shared_address(shared), group);
 
     typename Products::Chains chains;
     float held[Shape::held];
@@ -146,9 +162,9 @@ struct MatmulLarge {
     products.begin(chains, count);
 #pragma unroll 1
     for (;;) {
-      send_short(storer, held, before, count, is_packed);
+      Totals::send_short(storer, held, before, count, is_packed);
       if (count == 0) break;
-      products.run(chains, count, [&](int stage) { send_some(storer, held, before, stage, is_packed); });
+      products.run(chains, count, [&](int stage) { Totals::send_some(storer, held, before, stage, is_packed); });
       const int done = count;
       const bool is_first = left == stages;
       left -= done;
@@ -160,141 +176,56 @@ struct MatmulLarge {
         left = stages;
       }
       count = tile < tiles ? (left < leaf_stages ? left : leaf_stages) : 0;
-      products.turn(chains, done, count, [&](auto half) {
+      products.turn(chains, done, count > 0 || blockIdx.x < half_tiles, [&](auto half) {
         constexpr int begin = half.value * Shape::blocks / 2, end = begin + Shape::blocks / 2;
         if (!is_last) {
           if (is_first)
-            begin_totals<begin, end>(held, chains[half.value], storer);
+            Totals::template begin_totals<begin, end>(held, chains[half.value], storer);
           else
-            fold<begin, end>(held, chains[half.value], storer);
+            Totals::template fold<begin, end>(held, chains[half.value], storer);
           return;
         }
-        if (is_first) clear_totals<begin, end>(held, storer);
+        if (is_first) Totals::template clear_totals<begin, end>(held, storer);
         if constexpr (Plain)
-          pack<begin, end>(held, chains[half.value], storer);
+          Totals::template pack<begin, end>(held, chains[half.value], storer);
         else
-          store<begin, end>(held, chains[half.value], storer, before);
+          Totals::template store<begin, end>(held, chains[half.value], storer, before);
       });
       is_packed = Plain && is_last;
     }
     storer.finish();
+    if (blockIdx.x < half_tiles)
+      multiply_half_tile(products.ring(), shared, static_cast<int>(opaque(threadIdx.x) / 128));
   }
 
-  // A packed tile goes to c a block at a time, with stages in between where there are as many: all at once, its copies
-  // would hold up those that fill the ring, and the warpgroup would wait for its boxes.
-  static constexpr int send_first = 2, send_apart = 2, send_last = send_first + send_apart * (Shape::blocks - 1);
+  /// The same of a half tile, in one piece: it is the block's last one.
+  __device__ void multiply_half_tile(const Ring& ring, const unsigned char* shared, int group) const {
+    using Half = LargeHalfTile<Shape>;
+    using Totals = LargeTotals<Packed, Half, Plain>;
+    const int stages = (k + Shape::depth - 1) / Shape::depth;
+    LargeProducts<A, B, MajorB, Half> products(ring, shared, group, stages);
+    typename Totals::Storer storer(output, opaque(shared_address(shared)), group);
+    LargePosition at = half_position(blockIdx.x);
+    at.row += group * 64;
 
-  static __device__ void send_some(Storer& storer, const float (&held)[Shape::held], LargePosition at, int stage,
-                                   bool& is_packed) {
-    if constexpr (Plain && Shape::spreads) {
-      if (!is_packed) return;
-#pragma unroll
-      for (int block = 0; block < Shape::blocks; ++block)
-        if (stage == send_first + send_apart * block) storer.send_block(held, at.row, at.column, block);
-      is_packed = stage < send_last;
+    float chain[Half::columns / 2], held[Half::held];
+    Totals::template clear_totals<0, Half::blocks>(held, storer);
+    leave_undefined(chain);
+#pragma unroll 1
+    for (int left = stages; left > 0;) {
+      const int count = left < leaf_stages ? left : leaf_stages;
+      products.begin(chain, count, false);
+      products.complete(chain, count, [](int) {});
+      left -= count;
+      if (left > 0) Totals::template fold<0, Half::blocks>(held, chain, storer);
     }
-  }
-  /// The whole tile, where the next leaf has too few stages.
-  static __device__ void send_short(Storer& storer, const float (&held)[Shape::held], LargePosition at, int stages,
-                                    bool& is_packed) {
     if constexpr (Plain) {
-      if (!is_packed || (Shape::spreads && stages > send_last)) return;
+      Totals::template pack<0, Half::blocks>(held, chain, storer);
       storer.send_tile(held, at.row, at.column);
-      is_packed = false;
+    } else {
+      Totals::template store<0, Half::blocks>(held, chain, storer, at);
     }
-  }
-
-  /// Totals of −0, to which the only leaf is added.
-  template <int Begin, int End>
-  static __device__ void clear_totals(float (&held)[Shape::held], const Storer& storer) {
-    if constexpr (Begin < Shape::parked) storer.wait_boxes_read();
-#pragma unroll
-    for (int block = Begin; block < End; ++block) {
-#pragma unroll
-      for (int v = 0; v < Shape::held_values(block); ++v) held[Shape::held_at(block, v)] = -0.0f;
-#pragma unroll
-      for (int v = Shape::held_values(block); v < block_values; v += 4)
-        storer.park(block, (v - block_values / 2) / 4, {-0.0f, -0.0f, -0.0f, -0.0f});
-    }
-  }
-
-  /// The totals after the first leaf: −0 + x is x.
-  template <int Begin, int End>
-  static __device__ void begin_totals(float (&held)[Shape::held], const float (&chain)[(End - Begin) * block_values],
-                                      const Storer& storer) {
-    if constexpr (Begin < Shape::parked) storer.wait_boxes_read();
-#pragma unroll
-    for (int block = Begin; block < End; ++block) {
-      const float* const from = chain + (block - Begin) * block_values;
-#pragma unroll
-      for (int v = 0; v < Shape::held_values(block); ++v)
-        asm volatile("mov.f32 %0, %1;" : "=f"(held[Shape::held_at(block, v)]) : "f"(from[v]));  // see MatmulLargeSplit
-#pragma unroll
-      for (int v = Shape::held_values(block); v < block_values; v += 4)
-        storer.park(block, (v - block_values / 2) / 4, {from[v], from[v + 1], from[v + 2], from[v + 3]});
-    }
-  }
-
-  /// Adds chains to their totals.
-  template <int Begin, int End>
-  static __device__ void fold(float (&held)[Shape::held], const float (&chain)[(End - Begin) * block_values],
-                              const Storer& storer) {
-#pragma unroll
-    for (int block = Begin; block < End; ++block) {
-      float sums[block_values];
-      join(sums, held, chain + (block - Begin) * block_values, storer, block);
-#pragma unroll
-      for (int v = 0; v < Shape::held_values(block); ++v) held[Shape::held_at(block, v)] = sums[v];
-#pragma unroll
-      for (int v = Shape::held_values(block); v < block_values; v += 4)
-        storer.park(block, (v - block_values / 2) / 4, {sums[v], sums[v + 1], sums[v + 2], sums[v + 3]});
-    }
-  }
-
-  /// The sums of a block of columns: the last chains added to their totals.
-  static __device__ void join(float (&sums)[block_values], const float (&held)[Shape::held], const float* from,
-                              const Storer& storer, int block) {
-#pragma unroll
-    for (int v = 0; v < Shape::held_values(block); ++v) sums[v] = num::add(held[Shape::held_at(block, v)], from[v]);
-#pragma unroll
-    for (int v = Shape::held_values(block); v < block_values; v += 4) {
-      storer.unpark(reinterpret_cast<float(&)[4]>(sums[v]), block, (v - block_values / 2) / 4);
-#pragma unroll
-      for (int i = v; i < v + 4; ++i) sums[i] = num::add(sums[i], from[i]);
-    }
-  }
-
-  template <int Begin, int End>
-  static __device__ void pack(float (&held)[Shape::held], const float (&chain)[(End - Begin) * block_values],
-                              const Storer& storer) {
-    std::uint32_t words[(End - Begin) * block_values / 2];
-#pragma unroll
-    for (int block = Begin; block < End; ++block) {
-      float sums[block_values];
-      join(sums, held, chain + (block - Begin) * block_values, storer, block);
-#pragma unroll
-      for (int v = 0; v < block_values; v += 2)
-        words[((block - Begin) * block_values + v) / 2] = rounded_pair<Packed>(sums[v], sums[v + 1]);
-    }
-    Storer::make_canonical(words);
-#pragma unroll
-    for (int i = 0; i < (End - Begin) * block_values / 2; ++i)
-      held[Begin * block_values / 2 + i] = num::from_bits<float>(words[i]);
-  }
-
-  template <int Begin, int End>
-  static __device__ void store(const float (&held)[Shape::held], const float (&chain)[(End - Begin) * block_values],
-                               Storer& storer, LargePosition at) {
-    if constexpr (Begin == 0) {
-      storer.fetch_bias(at.column);
-      storer.await_bias();
-    }
-#pragma unroll
-    for (int block = Begin; block < End; ++block) {
-      float sums[block_values];
-      join(sums, held, chain + (block - Begin) * block_values, storer, block);
-      storer.store(sums, at.row, at.column + block * Shape::block, block * Shape::block);
-    }
+    storer.finish();
   }
 };
 

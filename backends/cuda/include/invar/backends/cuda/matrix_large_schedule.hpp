@@ -17,7 +17,8 @@ struct LargeTile {
   int rows, columns, ranks;
   bool takes_all_types;  ///< not only those of 16 bits
   /// Nanoseconds on an H200, as a model of what was measured: of a launch, of a tile, of each of its leaves, of 128
-  /// bytes of k, and of the same where the rows of a that blocks share do not stay in the cache.
+  /// bytes of k, and of the same where the rows of a that blocks share do not stay in the cache, or where the smallest
+  /// tiles follow each other, which read more than the cache can give.
   int launch, tile, leaf, stage, far_stage;
 };
 
@@ -28,9 +29,16 @@ inline constexpr std::array<LargeTile, 8> large_tiles{{
     {"128 x 96, many rows", 128, 96, 1, false, 3000, 800, 100, 315, 315},
     {"64 x 128, many rows", 64, 128, 1, false, 3500, 400, 50, 200, 200},
     {"64 x 96, many rows", 64, 96, 1, false, 3500, 400, 50, 205, 205},
-    {"64 x 64, many rows", 64, 64, 1, true, 3500, 400, 50, 120, 120},
+    {"64 x 64, many rows", 64, 64, 1, true, 3500, 400, 50, 120, 175},
     {"64 x 64, many rows, leaves over 2", 64, 64, 2, false, 6200, 0, 0, 125, 125},
 }};
+
+/// Of so many tiles, those that two blocks compute, a half of the columns each: the last ones, if whole they would keep
+/// at most half of the multiprocessors at work after the others are done. Tiles of 256 columns can be halved.
+constexpr std::int64_t halved_tiles(int processors, std::int64_t tiles, int columns) {
+  const std::int64_t last = tiles % processors;
+  return columns == 256 && tiles > processors && 2 * last <= processors ? last : 0;
+}
 
 /// The tile for c of [m, n] and k positions on so many multiprocessors: the one that the model has done first.
 /// \param bytes    of an element of a and b
@@ -42,7 +50,7 @@ constexpr const LargeTile& choose_large_tile(int processors, std::int64_t m, std
   const LargeTile* best = nullptr;
   std::int64_t least = 0;
   for (const LargeTile& tile : large_tiles) {
-    if ((bytes != 2 && !tile.takes_all_types) || (!by_rows && tile.columns % 64 != 0)) continue;
+    if (bytes != 2 && !tile.takes_all_types) continue;
     const std::int64_t tiles = (m + tile.rows - 1) / tile.rows * ((n + tile.columns - 1) / tile.columns);
     std::int64_t stages = (k + depth - 1) / depth;
     if (tile.ranks > 1) {
@@ -50,10 +58,15 @@ constexpr const LargeTile& choose_large_tile(int processors, std::int64_t m, std
       if (leaves < tile.ranks || leaves > 2 * tile.ranks || tiles * tile.ranks > processors) continue;
       stages = std::min(stages, (leaves + tile.ranks - 1) / tile.ranks * leaf / depth);
     }
-    const std::int64_t turns = (tiles * tile.ranks + processors - 1) / processors;
-    const bool is_far = std::min(m, band * tile.rows) * k * bytes > cache;
-    const std::int64_t cost =
-        tile.launch + turns * (tile.tile + leaves * tile.leaf + stages * (is_far ? tile.far_stage : tile.stage));
+    const std::int64_t halved = halved_tiles(processors, tiles, tile.columns);
+    const std::int64_t turns = (tiles * tile.ranks - halved + processors - 1) / processors;
+    const bool is_far =
+        std::min(m, band * tile.rows) * k * bytes > cache || (turns > 1 && tile.rows * tile.columns <= 64 * 64);
+    // Of 96 columns that come by 64, a quarter is brought for nothing.
+    const std::int64_t eighths = !by_rows && tile.columns % 64 != 0 ? 9 : 8;
+    const std::int64_t turn =
+        tile.tile + leaves * tile.leaf + stages * (is_far ? tile.far_stage : tile.stage) * eighths / 8;
+    const std::int64_t cost = tile.launch + turns * turn + (halved > 0 ? 2000 + turn * 9 / 16 : 0);
     if (best != nullptr && cost >= least) continue;
     best = &tile;
     least = cost;

@@ -48,9 +48,10 @@ struct LargeShape {
   static constexpr int boxes = columns == 192 || columns == 96 ? 1 : 2;
   static_assert(parked == 0 || (parked == boxes && blocks % boxes == 0), "Invar: a parked block lies in its own box");
   static constexpr int a_bytes = rows * 128;
-  /// Major::mn needs whole atoms of 64 columns.
-  static constexpr int b_boxes = (columns + 63) / 64;
-  static constexpr int b_bytes = MajorB == Major::k ? columns * 128 : b_boxes * box_bytes;
+  /// Columns of b that one copy brings. Major::mn needs whole atoms of 64.
+  static constexpr int b_box = MajorB == Major::mn ? 64 : halves ? columns / 2 : columns;
+  static constexpr int b_boxes = (columns + b_box - 1) / b_box;
+  static constexpr int b_bytes = b_boxes * b_box * 128;
   static constexpr int stage_bytes = a_bytes + b_bytes;
   static constexpr int side_bytes = groups * (boxes * box_bytes + columns * 4);
 
@@ -75,6 +76,17 @@ struct LargeShape {
     return block < parked ? block * (block_values / 2) + value : block * block_values + value - (columns / 2 - held);
   }
   static __device__ constexpr int held_values(int block) { return block < parked ? block_values / 2 : block_values; }
+};
+
+/// The last tiles of a launch of such a shape, of half as many columns, in the same shared memory.
+template <class Shape>
+struct LargeHalfTile : Shape {
+  static constexpr int columns = Shape::columns / 2, blocks = Shape::blocks / 2, b_boxes = Shape::b_boxes / 2;
+  static constexpr int parked = 0, held = columns / 2;
+  static constexpr bool lags = false, halves = false, spreads = false;
+
+  static __device__ constexpr int held_at(int block, int value) { return block * Shape::block_values + value; }
+  static __device__ constexpr int held_values(int /*block*/) { return Shape::block_values; }
 };
 
 /// Says that values need not be set: whatever registers hold will do.
