@@ -57,6 +57,42 @@ struct TransposedMatmul : Matmul<T> {
   }
 };
 
+/// b packed by the caller; on a GPU, which has no use for that, as it is.
+template <class T, class R = num::accumulator_t<T>, class B = T, class Contract = contract::DefaultMatmul>
+struct PackedMatmul : Matmul<T, R, B, 37, Contract> {
+  template <class Out, class In>
+  static void kernel(const Execution& exec, const Out& c, const In& a, const schedule::Matmul* schedule) {
+    const auto b = shared_matrix<B>(a.extent(1), 37, 21);
+    if constexpr (schedule::runs_on_host_v<Execution>)
+      invar::matmul<Contract>(exec, c, a, pack(exec, b), epilogue(), schedule);
+    else
+      invar::matmul<Contract>(exec, c, a, b, schedule);
+  }
+};
+
+/// Every schedule and batch size with a packed b, and the values that it holds.
+template <class T>
+void check_packed_matmul() {
+  check_schedules(PackedMatmul<T>{});
+  check_batches(PackedMatmul<T>{});
+  check_empty(PackedMatmul<T>{});
+  if constexpr (schedule::runs_on_host_v<Execution>) {
+    const auto b = shared_matrix<T>(700, 37, 21);
+    const auto packed = pack(executions().back(), b);
+    executions().back().fence("packed is read");
+    const Matrix<T> found("found", 700, 37);
+    for (int k = 0; k < 700; ++k)
+      for (int j = 0; j < 37; ++j) found(k, j) = packed(k, j);
+    CHECK_BITS(b, found);
+    // Beyond the last column lie zeros.
+    const Matrix<T> padding("padding", 700, 27), zeros("zeros", 700, 27);
+    fill(zeros, T(0));
+    for (int k = 0; k < 700; ++k)
+      for (int j = 37; j < 64; ++j) padding(k, j - 37) = packed(k, j);
+    CHECK_BITS(zeros, padding);
+  }
+}
+
 /// The chain over descending k.
 template <class T>
 struct DescendingMatmul : Matmul<T> {
@@ -117,6 +153,12 @@ void check_matmul_columns() {
         check(b);
         check(typename Framed<T>::View::const_type(padded.view()));
         check(left);
+        if constexpr (schedule::runs_on_host_v<Execution>) {
+          const Framed<R> c(rows, columns, 1, 1);
+          matmul(executions().back(), c.view(), a, pack(executions().back(), padded.view()), epilogue(), &schedule);
+          CHECK_BITS(expected, c.view());
+          CHECK(c.is_intact());
+        }
       }
     }
 }
@@ -173,6 +215,24 @@ inline void check_matmul_refusals() {
   check_refused(square, "c: expected memory apart from b", [&] { matmul(exec, square, other, square); });
   const schedule::Matmul unknown{"unknown", 3, 5, 3};
   check_refused(c, "an entry of schedule::matmul_table", [&] { matmul(exec, c, a, b, &unknown); });
+}
+
+/// The same with a packed weight, on a host.
+template <class Exec>
+void check_packed_matmul_refusals(const Exec& exec) {
+  if constexpr (schedule::runs_on_host_v<Exec>) {
+    const Matrix<float> a("a", 4, 10), b("b", 10, 6), c("c", 4, 6), wrong("wrong", 3, 7);
+    const Kokkos::View<float*, Memory> bias("bias", 5);
+    const schedule::Matmul unknown{"unknown", 3, 5, 3};
+    const auto packed = pack(exec, b);
+    check_refused(wrong, "c extent 0: expected 4, found 3", [&] { matmul(exec, wrong, a, packed); });
+    check_refused(c, "c extent 1: expected 7, found 6", [&] { matmul(exec, c, a, PackedMatrix<float>(10, 7)); });
+    check_refused(c, "b extent 0: expected 10, found 3", [&] { matmul(exec, c, a, PackedMatrix<float>(3, 6)); });
+    check_refused(c, "bias extent 0: expected 6, found 5",
+                  [&] { matmul(exec, c, a, packed, epilogue().with_bias(bias)); });
+    check_refused(c, "an entry of schedule::matmul_table", [&] { matmul(exec, c, a, packed, epilogue(), &unknown); });
+    check_refused(c, "pack: b extent 1: expected 7, found 6", [&] { pack(exec, PackedMatrix<float>(10, 7), b); });
+  }
 }
 
 }  // namespace invar::test

@@ -10,9 +10,8 @@
 #include <invar/num/matrix_unit.hpp>
 #include <invar/num/matrix_unit_operand.hpp>
 #include <invar/num/types.hpp>
+#include <invar/packed_matrix.hpp>
 #include <invar/schedule/matmul.hpp>
-#include <invar/tree/aligned.hpp>
-#include <invar/tree/chain_tile.hpp>
 #include <invar/tree/matmul_store.hpp>
 #include <invar/tree/matrix_unit_kernels.hpp>
 #include <invar/view.hpp>
@@ -25,110 +24,10 @@
 namespace invar {
 namespace detail {
 
-/// One task: block_m rows by N columns of c, over the whole of k.
-template <class Contract, int M, int N, class Store, class A, class B>
-struct MatmulTask {
-  using scalar = num::accumulator_t<typename A::non_const_value_type>;
-  /// k positions that are packed at a time; schedule, since a chain is continued across panels.
-  static constexpr int panel_k = 128;
-  static constexpr int max_block_m = 64;
-
-  Store store;
-  A a;
-  B b;
-  std::int64_t m, n, k;
-  std::int64_t block_m;
-  std::int64_t tasks_m;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t task) const {
-    // Neighbouring tasks share columns of b, so that a thread's tasks reuse what its cache holds.
-    const std::int64_t row0 = (task % tasks_m) * block_m;
-    const std::int64_t column0 = (task / tasks_m) * N;
-    const int rows = static_cast<int>(row0 + block_m <= m ? block_m : m - row0);
-    const int columns = static_cast<int>(column0 + N <= n ? N : n - column0);
-    const int padded_rows = (rows + M - 1) / M * M;
-
-    scalar total[max_block_m * N];
-    scalar chain[max_block_m * N];
-    for (int i = 0; i < padded_rows * N; ++i) total[i] = scalar(-0.0);
-    for (std::int64_t leaf = 0; leaf < k; leaf += Contract::leaf) {
-      const std::int64_t end = leaf + Contract::leaf < k ? leaf + Contract::leaf : k;
-      for (int i = 0; i < padded_rows * N; ++i) chain[i] = scalar(0);
-      for (std::int64_t k0 = leaf; k0 < end; k0 += panel_k)
-        advance(chain, row0, rows, padded_rows, column0, columns, k0,
-                static_cast<int>(k0 + panel_k < end ? panel_k : end - k0));
-      for (int i = 0; i < padded_rows * N; ++i) total[i] = num::add(total[i], chain[i]);
-    }
-    for (int i = 0; i < rows; ++i)
-      for (int j = 0; j < columns; ++j) store(row0 + i, column0 + j, total[i * N + j]);
-  }
-
- private:
-  /// Continues the chains of the block over k0 … k0 + depth − 1.
-  KOKKOS_FUNCTION void advance(scalar* chain, std::int64_t row0, int rows, int padded_rows, std::int64_t column0,
-                               int columns, std::int64_t k0, int depth) const {
-    scalar panel_a[max_block_m * panel_k];
-    for (int i = 0; i < padded_rows; ++i)
-      for (int p = 0; p < depth; ++p)
-        panel_a[i * panel_k + p] = i < rows ? num::widen(a_element(row0 + i, k0 + p)) : scalar(0);
-    if (rows <= M && columns == N && b.stride(1) == 1) {
-      // b lies contiguous along n and is used once: it is read in place.
-      const typename B::non_const_value_type* const b_rows = &b(k0, column0);
-      tree::chain_tile<M, N>(chain, panel_a, panel_k, b_rows, b.stride(0), depth);
-      return;
-    }
-    scalar panel_b[panel_k * N];
-    pack_b(panel_b, column0, columns, k0, depth);
-    for (int i = 0; i < padded_rows; i += M)
-      tree::chain_tile<M, N>(chain + i * N, panel_a + i * panel_k, panel_k, panel_b, N, depth);
-  }
-
-  /// Columns of b as [depth, N], widened, zeros beyond the last.
-  KOKKOS_FUNCTION void pack_b(scalar* panel, std::int64_t column0, int columns, std::int64_t k0, int depth) const {
-    const auto element = [&](int p, int j) {
-      return j < columns ? num::widen(b_element(k0 + p, column0 + j)) : scalar(0);
-    };
-    if (b.stride(0) == 1) {  // read along the memory
-      for (int j = 0; j < N; ++j)
-        for (int p = 0; p < depth; ++p) panel[p * N + j] = element(p, j);
-    } else {
-      for (int p = 0; p < depth; ++p)
-        for (int j = 0; j < N; ++j) panel[p * N + j] = element(p, j);
-    }
-  }
-  KOKKOS_FUNCTION typename A::non_const_value_type a_element(std::int64_t i, std::int64_t j) const { return a(i, j); }
-  KOKKOS_FUNCTION typename B::non_const_value_type b_element(std::int64_t i, std::int64_t j) const { return b(i, j); }
-};
-
-template <class Contract, int M, int N, class Exec, class C, class A, class B, class Epilogue>
-void launch_matmul(const Exec& exec, const C& c, const A& a, const B& b, const Epilogue& epilogue, int block_m) {
-  using Store = MatmulStore<C, Epilogue>;
-  using Task = MatmulTask<Contract, M, N, Store, A, B>;
-  static_assert(Task::max_block_m % M == 0);
-  const std::int64_t m = c.extent(0);
-  const std::int64_t n = c.extent(1);
-  const std::int64_t k = a.extent(1);
-  const std::int64_t tasks_m = tree::leaf_count(m, block_m);
-  const Task task{Store{c, epilogue, k == 0}, a, b, m, n, k, block_m, tasks_m};
-  Kokkos::parallel_for(
-      "Invar::matmul",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, tasks_m * tree::leaf_count(n, N)), task);
-}
-
-/// The kernels of matmul on a backend; this one is generic, and a backend with kernels of its own specialises it.
+/// The kernels of matmul on a backend, in backends/.
 template <class Exec>
 struct MatmulKernels {
-  /// c, a and b have been checked; c is not empty.
-  template <class Contract, class C, class A, class B, class Epilogue>
-  static void run(const Exec& exec, const C& c, const A& a, const B& b, const Epilogue& epilogue,
-                  const schedule::Matmul& chosen) {
-    const auto is = [&](int m, int n) { return chosen.tile_m == m && chosen.tile_n == n; };
-    if (is(1, 64)) return launch_matmul<Contract, 1, 64>(exec, c, a, b, epilogue, chosen.block_m);
-    if (is(4, 32)) return launch_matmul<Contract, 4, 32>(exec, c, a, b, epilogue, chosen.block_m);
-    if (is(8, 16)) return launch_matmul<Contract, 8, 16>(exec, c, a, b, epilogue, chosen.block_m);
-    if (is(8, 32)) return launch_matmul<Contract, 8, 32>(exec, c, a, b, epilogue, chosen.block_m);
-    throw error("matmul", "schedule", "an entry of schedule::matmul_table", chosen.name);
-  }
+  static_assert(!sizeof(Exec), "Invar: matmul has no kernels for this execution space");
 };
 
 /// Compile-time conditions on the operands of a product.
@@ -179,6 +78,14 @@ void check_epilogue(const char* operation, const C& c, const Epilogue& epilogue)
   }
 }
 
+/// Conditions on a, whose extent K is known to be b's.
+template <class Contract, class A>
+void check_depth(const A& a) {
+  if (Contract::leaf == contract::whole_k && a.extent(1) > std::size_t{contract::whole_k})
+    throw error("matmul", "a extent 1", "at most " + std::to_string(contract::whole_k) + " for a single chain",
+                std::to_string(a.extent(1)));
+}
+
 template <class Contract, class Exec, class C, class A, class B, class Epilogue>
 void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Epilogue& epilogue,
                const schedule::Matmul* chosen, [[maybe_unused]] bool b_is_constant = false) {
@@ -191,9 +98,7 @@ void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Epilo
   require_disjoint("matmul", "c", c, "a", a);
   require_disjoint("matmul", "c", c, "b", b);
   check_epilogue<Contract, Exec, A>("matmul", c, epilogue);
-  if (Contract::leaf == contract::whole_k && a.extent(1) > std::size_t{contract::whole_k})
-    throw error("matmul", "a extent 1", "at most " + std::to_string(contract::whole_k) + " for a single chain",
-                std::to_string(a.extent(1)));
+  check_depth<Contract>(a);
   if (c.extent(0) == 0 || c.extent(1) == 0) return;
   if constexpr (contract::is_matrix_unit_v<typename Contract::arithmetic>) {
     if (chosen == nullptr)
@@ -206,6 +111,29 @@ void matmul_of(const Exec& exec, const C& c, const A& a, const B& b, const Epilo
     if (chosen == nullptr) chosen = &schedule::choose_matmul(exec, c.extent(0), c.extent(1), a.extent(1));
     MatmulKernels<Exec>::template run<Contract>(exec, c, a, b, epilogue, *chosen);
   }
+}
+
+template <class Contract, class Exec, class C, class A, class T, class Memory, class Epilogue>
+void packed_matmul_of(const Exec& exec, const C& c, const A& a, const PackedMatrix<T, Memory>& b,
+                      const Epilogue& epilogue, const schedule::Matmul* chosen) {
+  static_assert(contract::is_matmul_v<Contract>, "Invar: matmul takes a contract::Matmul");
+  static_assert(!contract::is_matrix_unit_v<typename Contract::arithmetic>,
+                "Invar: matmul: a PackedMatrix is for contracts with ieee arithmetic");
+  static_assert(schedule::runs_on_host_v<Exec>, "Invar: matmul: a PackedMatrix is for products on hosts");
+  using Panel = Kokkos::View<const T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  check_output<Exec>("matmul", "c", c);
+  check_operands<Contract, Exec, A, Panel>();
+  require_extent("matmul", "c", c, 0, a.extent(0));
+  require_extent("matmul", "c", c, 1, b.extent(1));
+  require_extent("matmul", "b", b, 0, a.extent(1));
+  require_disjoint("matmul", "c", c, "a", a);
+  require_disjoint("matmul", "c", c, "b", Panel(b.data(), b.bytes() / sizeof(T)));
+  check_epilogue<Contract, Exec, A>("matmul", c, epilogue);
+  check_depth<Contract>(a);
+  if (c.extent(0) == 0 || c.extent(1) == 0) return;
+  if (chosen == nullptr)
+    chosen = &schedule::MatmulSchedules<Exec>::choose(exec, c.extent(0), c.extent(1), a.extent(1), true);
+  MatmulKernels<Exec>::template run<Contract>(exec, c, a, b, epilogue, *chosen);
 }
 
 }  // namespace detail
@@ -272,8 +200,20 @@ void matmul(const Exec& exec, const C& c, const A& a, const Constant<B>& b,
   detail::matmul_of<Contract>(exec, c, a, b.view, epilogue, schedule, true);
 }
 
+/// The same with a b that was packed, once for many products: on hosts the fastest form, and with any epilogue.
+///
+/// \param b         [K, N]: pack(exec, b). [in]
+/// \param schedule  one of schedule::matmul_table, or null to let the shape choose; never changes the bits
+template <class Contract = contract::DefaultMatmul, ExecutionSpace Exec, ViewOfRank<2> C, ViewOfRank<2> A, class T,
+          class Memory, class Bias = detail::NoOperand, class Residual = detail::NoOperand>
+void matmul(const Exec& exec, const C& c, const A& a, const PackedMatrix<T, Memory>& b,
+            const Epilogue<Bias, Residual>& epilogue = {}, const schedule::Matmul* schedule = nullptr) {
+  detail::packed_matmul_of<Contract>(exec, c, a, b, epilogue, schedule);
+}
+
 }  // namespace invar
 
+#include <invar/backends/host/matmul.hpp>
 #ifdef KOKKOS_ENABLE_CUDA
 #include <invar/backends/cuda/matmul.hpp>
 #include <invar/backends/cuda/matrix_matmul.hpp>

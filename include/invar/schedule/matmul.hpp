@@ -14,34 +14,54 @@ namespace invar::schedule {
 /// A tile of outputs. Nothing here reaches the arithmetic.
 struct Matmul {
   const char* name;
-  int tile_m;   ///< rows of a register tile
-  int tile_n;   ///< columns of a register tile and of a task
-  int block_m;  ///< rows of a task, a multiple of tile_m: they share one packed panel of b
+  int tile_m;                  ///< rows of a register tile
+  int tile_n;                  ///< columns of a register tile, or of a task
+  int block_m;                 ///< rows of a task, a multiple of tile_m: they share what is read of b
   bool splits_leaves = false;  ///< the leaves of an output go to different workers and are joined in order; on GPUs
   int kernel = 0;              ///< which one, where a backend has several
 };
 
-/// The schedules of matmul on a backend, and the choice among them; this one is for hosts. The kernels are compiled per
-/// (tile_m, tile_n).
+/// The schedules of matmul on a backend, and the choice among them; this one is for hosts.
+///
+/// There tile_n is the number of columns whose sums a task keeps, at most; several register tiles of one or a few
+/// vectors are beside each other in them. Processors with 16 vector registers have tiles of 6 rows where 12 are asked
+/// for. Kernel 1 reads a b whose rows are contiguous where it lies; kernel 0 copies its panels into a cache. A
+/// PackedMatrix is read where it lies by both.
 template <class Exec>
 struct MatmulSchedules {
-  static constexpr std::array<Matmul, 4> table{{
-      {"1 x 64", 1, 64, 1},
-      {"4 x 32", 4, 32, 4},
-      {"8 x 16", 8, 16, 32},
-      {"8 x 32", 8, 32, 64},
+  static constexpr std::array<Matmul, 7> table{{
+      {"4 x 1024, in place", 4, 1024, 4, false, 1},
+      {"14 x 512, in place", 14, 512, 14, false, 1},
+      {"14 x 256, 14 rows", 14, 256, 14},
+      {"12 x 256, 96 rows", 12, 256, 96},
+      {"14 x 1024, 112 rows", 14, 1024, 112},
+      {"14 x 4096, 196 rows", 14, 4096, 196},
+      {"14 x 1024, 504 rows", 14, 1024, 504},
   }};
 
-  static const Matmul& choose(const Exec&, std::int64_t m, std::int64_t n, std::int64_t /*k*/) {
-    if (m <= 2 && n >= 64) return table[0];
-    if (m <= 4) return table[1];
-    return n >= 32 ? table[3] : table[2];
+  /// \param packed  b is a PackedMatrix: then smaller blocks pay, as nothing is copied again for each of them
+  static const Matmul& choose(const Exec&, std::int64_t m, std::int64_t /*n*/, std::int64_t /*k*/,
+                              bool packed = false) {
+    if (m <= 4) return table[0];
+    if (m <= 14) return table[1];
+    if (m <= 112) return table[4];
+    return table[packed ? 5 : 6];
   }
 };
 
 /// Every schedule of matmul. Tests run each of them against the reference.
 template <class Exec>
 inline constexpr const auto& matmul_table = MatmulSchedules<Exec>::table;
+
+/// True for an entry of the table, or a copy of one.
+template <class Exec>
+bool is_in_table(const Matmul& chosen) {
+  for (const Matmul& entry : matmul_table<Exec>)
+    if (chosen.tile_m == entry.tile_m && chosen.tile_n == entry.tile_n && chosen.block_m == entry.block_m &&
+        chosen.kernel == entry.kernel)
+      return true;
+  return false;
+}
 
 /// The schedule for a shape: c is [m, n], and k is summed over.
 template <class Exec>
