@@ -47,6 +47,19 @@ struct Unrounded : MatmulSiluMul<T> {
   }
 };
 
+/// Packed weights; on a GPU, which has no use for them, as they are.
+template <class T>
+struct Packed : MatmulSiluMul<T> {
+  template <class Out, class In>
+  static void kernel(const Execution& exec, const Out& c, const In& a, const schedule::Matmul*) {
+    const auto gate = MatmulSiluMul<T>::weight(a, 0), up = MatmulSiluMul<T>::weight(a, 1);
+    if constexpr (schedule::runs_on_host_v<Execution>)
+      invar::matmul_silu_mul(exec, c, a, pack(exec, gate), pack(exec, up));
+    else
+      invar::matmul_silu_mul(exec, c, a, gate, up);
+  }
+};
+
 /// The three operations by themselves.
 template <class T>
 struct Apart : MatmulSiluMul<T> {
@@ -59,6 +72,17 @@ struct Apart : MatmulSiluMul<T> {
     exec.fence("g and u end");
   }
 };
+
+template <class Exec>
+void check_packed_refusals(const Exec& exec) {
+  if constexpr (schedule::runs_on_host_v<Exec>) {
+    const Matrix<float> a("a", 4, 10), gate("gate", 10, 6), up("up", 10, 7), c("c", 4, 6);
+    const auto packed = pack(exec, gate);
+    check_refused(c, "up extent 1: expected 6, found 7", [&] { matmul_silu_mul(exec, c, a, packed, pack(exec, up)); });
+    check_refused(c, "gate extent 0: expected 10, found 4",
+                  [&] { matmul_silu_mul(exec, c, a, PackedMatrix<float>(4, 6), packed); });
+  }
+}
 
 }  // namespace
 
@@ -74,6 +98,7 @@ TEST_CASE("matmul_silu_mul: layouts and types") {
   check_layouts(MatmulSiluMul<bfloat16_t, bfloat16_t, contract::Matmul<hopper_16bit, 512>>{});
 }
 TEST_CASE("matmul_silu_mul: the bits of separate operations") { check_schedules(Apart<bfloat16_t>{}); }
+TEST_CASE("matmul_silu_mul: packed weights") { check_batches(Packed<bfloat16_t>{}); }
 TEST_CASE("matmul_silu_mul: another operation is noticed") {
   check_detects(MatmulSiluMul<bfloat16_t>{}, Swapped<bfloat16_t>{}, 515);
   check_detects(MatmulSiluMul<bfloat16_t>{}, Unrounded<bfloat16_t>{}, 515);
@@ -84,6 +109,7 @@ TEST_CASE("matmul_silu_mul: refusals") {
   check_refused(c, "up extent 1: expected 6, found 7", [&] { matmul_silu_mul(exec, c, a, gate, up); });
   check_refused(c, "gate extent 0: expected 10, found 4",
                 [&] { matmul_silu_mul(exec, c, a, Matrix<float>("gate", 4, 6), Matrix<float>("up", 4, 6)); });
+  check_packed_refusals(exec);
   const Matrix<float> both("both", 10, 12);
   const auto left = Kokkos::subview(both, std::pair(0, 4), std::pair(0, 6));
   check_refused(left, "c: expected memory apart from up", [&] {

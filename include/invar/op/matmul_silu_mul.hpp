@@ -8,6 +8,7 @@
 #include <invar/op/silu_mul.hpp>
 
 #include <Kokkos_Core.hpp>
+#include <cstdint>
 
 namespace invar {
 namespace detail {
@@ -57,6 +58,24 @@ void matmul_silu_mul(const Exec& exec, const C& c, const A& a, const Gate& gate,
   require_disjoint("matmul_silu_mul", "c", c, "a", a);
   require_disjoint("matmul_silu_mul", "c", c, "gate", gate);
   require_disjoint("matmul_silu_mul", "c", c, "up", up);
+  if (c.extent(0) == 0 || c.extent(1) == 0) return;
+  MatmulSiluMulKernels<Exec>::template run<Contract>(exec, c, a, gate, up);
+}
+
+/// The same with packed weights, on hosts, for contracts with ieee arithmetic.
+template <class Contract = contract::DefaultMatmul, ExecutionSpace Exec, ViewOfRank<2> C, ViewOfRank<2> A, class T,
+          class Memory>
+void matmul_silu_mul(const Exec& exec, const C& c, const A& a, const PackedMatrix<T, Memory>& gate,
+                     const PackedMatrix<T, Memory>& up) {
+  using namespace detail;
+  static_assert(sizeof(typename C::value_type) <= sizeof(float), "Invar: matmul_silu_mul: silu_mul knows no double");
+  require_extent("matmul_silu_mul", "c", c, 0, a.extent(0));
+  for (int d = 0; d < 2; ++d) {
+    const auto expected = static_cast<std::int64_t>(d == 0 ? a.extent(1) : c.extent(1));
+    require_extent("matmul_silu_mul", "gate", gate, d, expected);
+    require_extent("matmul_silu_mul", "up", up, d, expected);
+  }
+  require_disjoint("matmul_silu_mul", "c", c, "a", a);
   if (c.extent(0) == 0 || c.extent(1) == 0) return;
   MatmulSiluMulKernels<Exec>::template run<Contract>(exec, c, a, gate, up);
 }
