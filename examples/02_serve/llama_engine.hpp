@@ -58,7 +58,7 @@ class LlamaEngine final : public Engine {
               bool graph)
       : exec_(exec),
         config_(config),
-        weights_(in_memory_of<Exec>(load_weights<T>(file, tensors))),
+        weights_(weights_on<Exec>(load_weights<T>(file, tensors))),
         frequencies_(in_memory_of<Exec>(rope_frequencies(config))),
         graph_(graph) {}
 
@@ -92,6 +92,8 @@ class LlamaEngine final : public Engine {
   }
 
  private:
+  using Layer = LayerWeights<typename ProductMatrix<T, Exec>::type, Exec>;
+
   /// Makes room for a step. What was recorded knows the old memory.
   void reserve(const StepShape& shape) {
     bool moved = batches_.reserve(shape, cache_.sequence_pages);
@@ -124,7 +126,7 @@ class LlamaEngine final : public Engine {
 
   /// The attention half of layer i.
   void mix_tokens(std::size_t i, const Batch<Exec>& batch, const Activations<T, Exec>& a) {
-    const LayerWeights<T, Exec>& layer = weights_.layers[i];
+    const Layer& layer = weights_.layers[i];
     Kernels::matmul(exec_, flat(a.query), a.normed, layer.query);
     Kernels::matmul(exec_, flat(a.key), a.normed, layer.key);
     Kernels::matmul(exec_, flat(a.value), a.normed, layer.value);
@@ -140,7 +142,7 @@ class LlamaEngine final : public Engine {
     Kernels::matmul(exec_, a.update, flat(a.mixed), layer.attention_output);
   }
 
-  void feed_forward(const LayerWeights<T, Exec>& layer, const Activations<T, Exec>& a) {
+  void feed_forward(const Layer& layer, const Activations<T, Exec>& a) {
     Kernels::matmul(exec_, a.gate, a.normed, layer.gate);
     Kernels::matmul(exec_, a.up, a.normed, layer.up);
     invar::silu_mul(exec_, a.gate, a.gate, a.up);

@@ -63,8 +63,8 @@ Matrix<W, HostExec> load_rows(const gguf::File& file, const gguf::Tensor& tensor
 }  // namespace
 
 template <class W>
-Weights<W, HostExec> load_weights(const gguf::File& file, const ModelTensors& tensors) {
-  Weights<W, HostExec> weights;
+LoadedWeights<W> load_weights(const gguf::File& file, const ModelTensors& tensors) {
+  LoadedWeights<W> weights;
   weights.embedding = load_rows<W>(file, *tensors.token_embedding);
   for (const LayerTensors& t : tensors.layers)
     weights.layers.push_back({load_vector(file, *t.attention_norm), load_transposed<W>(file, *t.query),
@@ -77,7 +77,7 @@ Weights<W, HostExec> load_weights(const gguf::File& file, const ModelTensors& te
   return weights;
 }
 
-template Weights<float, HostExec> load_weights(const gguf::File&, const ModelTensors&);
-template Weights<invar::bfloat16_t, HostExec> load_weights(const gguf::File&, const ModelTensors&);
+template LoadedWeights<float> load_weights(const gguf::File&, const ModelTensors&);
+template LoadedWeights<invar::bfloat16_t> load_weights(const gguf::File&, const ModelTensors&);
 
 }  // namespace serve
