@@ -9,6 +9,7 @@
 #include <invar/num/barrier.hpp>
 #include <invar/num/bits.hpp>
 #include <invar/num/symbolic.hpp>
+#include <invar/num/vector.hpp>
 
 #include <cmath>
 #include <concepts>

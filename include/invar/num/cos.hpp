@@ -15,7 +15,7 @@ namespace invar::num {
 ///
 /// Even: cos(±0) = 1; ±∞ and NaN give the canonical NaN. Largest error over all floats: 0.753 ulp (x = 0x1.f33ddp+119).
 KOKKOS_FORCEINLINE_FUNCTION float cos(float x) {
-  const detail::Reduced r = detail::reduce_angle(from_bits<float>(to_bits(x) & 0x7fffffffu));
+  const detail::Reduced<float> r = detail::reduce_angle(from_bits<float>(to_bits(x) & 0x7fffffffu));
   const float result = detail::sin_of_quadrant(r, r.quadrant + 1u, 0u);
   return (to_bits(x) & 0x7fffffffu) >= 0x7f800000u ? canonical_nan<float>() : result;
 }

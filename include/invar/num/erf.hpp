@@ -41,7 +41,7 @@ KOKKOS_FORCEINLINE_FUNCTION float erf(float x) {
   const float t = fma(slope, clamped, -0x1.e179c8p-14f);
   // What the last rounding lost of t: e^(t + lost) = e^t + e^t·lost.
   const float lost = sub(fma(slope, clamped, negate(t)), 0x1.e179c8p-14f);
-  const detail::Scaled e = detail::exponential(t);
+  const detail::Scaled<float> e = detail::exponential(t);
   const float power = from_bits<float>((to_bits(e.shifted) << 23) + 0xbf800000u);  // −2^n
   const float high = fma(power, e.high, 1.0f);
   const float rest = fma(power, e.high, sub(1.0f, high));

@@ -8,6 +8,38 @@
 
 namespace invar::num {
 
+namespace detail {
+
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T sigmoid_formula(T x) {
+  const auto negative = (to_bits(x) >> 31) != 0u;
+  const T magnitude = from_bits<T>(to_bits(x) & 0x7fffffffu);
+  const T clamped = lesser(magnitude, splat<T>(104.0f));
+
+  // z = e^-|x| = (high + low)·power
+  const Scaled<T> e = exponential(negate(clamped));
+  const T high = add(e.high, e.low);
+  const T low = sub(e.low, sub(high, e.high));
+  const T n = greater(splat<T>(round_to_integer - 126.0f), e.shifted);
+  const T power = from_bits<T>((to_bits(n) << 23) + 0x3f800000u);
+
+  // 1 + z as a sum of two floats.
+  const T one = splat<T>(1.0f);
+  const T divisor = fma(high, power, one);
+  const T divisor_rest = fma(low, power, fma(high, power, sub(one, divisor)));
+
+  const T a = select(negative, high, one);
+  const T a_rest = select(negative, low, splat<T>(0.0f));
+  const T shifted = select(negative, e.shifted, splat<T>(round_to_integer));
+  // One correction of the quotient; it is so small that 4 bits of 1/(1 + z) are enough for it.
+  const T quotient = div(a, divisor);
+  const T residue = add(fma(negate(quotient), divisor, a), fma(negate(quotient), divisor_rest, a_rest));
+  const T corrected = fma(residue, fma(divisor, splat<T>(-0.5f), splat<T>(1.457f)), quotient);
+  return select(x != x, splat<T>(canonical_nan<float>()), scale_by_power(corrected, shifted));
+}
+
+}  // namespace detail
+
 /// The logistic function 1/(1 + e^−x), the same bits everywhere.
 ///
 /// With z = e^−|x|: 1/(1 + z) for x >= 0 and z/(1 + z) for x < 0, so that no digits are lost on either side. z and 1 +
@@ -16,32 +48,7 @@ namespace invar::num {
 /// sigmoid(±0) = 1/2; sigmoid(+∞) = 1; sigmoid(−∞) and every x < −104 give +0; a NaN gives the canonical NaN. Subnormal
 /// results are kept. Largest error over all floats: 0.700 ulp for normal results (x = -0x1.a54e1cp+2), 0.771 ulp for
 /// subnormal ones, which are rounded twice (x = -0x1.5ed25p+6).
-KOKKOS_FORCEINLINE_FUNCTION float sigmoid(float x) {
-  const bool negative = is_negative(x);
-  const float magnitude = from_bits<float>(to_bits(x) & 0x7fffffffu);
-  const float clamped = magnitude < 104.0f ? magnitude : 104.0f;
-
-  // z = e^-|x| = (high + low)·power
-  const detail::Scaled e = detail::exponential(negate(clamped));
-  const float high = add(e.high, e.low);
-  const float low = sub(e.low, sub(high, e.high));
-  const float n = e.shifted < detail::round_to_integer - 126.0f ? detail::round_to_integer - 126.0f : e.shifted;
-  const float power = from_bits<float>((to_bits(n) << 23) + 0x3f800000u);
-
-  // 1 + z as a sum of two floats.
-  const float divisor = fma(high, power, 1.0f);
-  const float divisor_rest = fma(low, power, fma(high, power, sub(1.0f, divisor)));
-
-  const float a = negative ? high : 1.0f;
-  const float a_rest = negative ? low : 0.0f;
-  const float shifted = negative ? e.shifted : detail::round_to_integer;
-  // One correction of the quotient; it is so small that 4 bits of 1/(1 + z) are enough for it.
-  const float quotient = div(a, divisor);
-  const float residue = add(fma(negate(quotient), divisor, a), fma(negate(quotient), divisor_rest, a_rest));
-  const float corrected = fma(residue, fma(divisor, -0.5f, 1.457f), quotient);
-  const float result = detail::scale_by_power(corrected, shifted);
-  return x != x ? canonical_nan<float>() : result;
-}
+KOKKOS_FORCEINLINE_FUNCTION float sigmoid(float x) { return detail::sigmoid_formula(x); }
 
 template <Symbolic T>
 KOKKOS_FORCEINLINE_FUNCTION T sigmoid(T x) {

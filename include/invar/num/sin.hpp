@@ -15,7 +15,7 @@ namespace invar::num {
 ///
 /// Odd: sin(±0) = ±0; ±∞ and NaN give the canonical NaN. Largest error over all floats: 0.759 ulp (x = 0x1.8fc874p+16).
 KOKKOS_FORCEINLINE_FUNCTION float sin(float x) {
-  const detail::Reduced r = detail::reduce_angle(from_bits<float>(to_bits(x) & 0x7fffffffu));
+  const detail::Reduced<float> r = detail::reduce_angle(from_bits<float>(to_bits(x) & 0x7fffffffu));
   const float result = detail::sin_of_quadrant(r, r.quadrant, to_bits(x) & 0x80000000u);
   return (to_bits(x) & 0x7fffffffu) >= 0x7f800000u ? canonical_nan<float>() : result;
 }

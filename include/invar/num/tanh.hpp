@@ -29,7 +29,7 @@ KOKKOS_FORCEINLINE_FUNCTION float tanh(float x) {
 
   // e^(2|x|) + 1 as a sum of two floats; beyond 10 the result is 1 anyway.
   const float clamped = magnitude < 10.0f ? magnitude : 10.0f;
-  const detail::Scaled e = detail::exponential(add(clamped, clamped));
+  const detail::Scaled<float> e = detail::exponential(add(clamped, clamped));
   const float power = from_bits<float>((to_bits(e.shifted) << 23) + 0x3f800000u);
   const float p = add(e.high, e.low);
   const float p_rest = sub(e.low, sub(p, e.high));

@@ -12,22 +12,26 @@ namespace invar::num::detail {
 
 /// An angle as quadrant·pi/2 + high + low, with high in [−pi/4, pi/4] (and a little more) and |low| at most half an
 /// ulp of high. Of the quadrant only the two lowest bits count.
+///
+/// \tparam T  float, or a vector of floats
+template <class T>
 struct Reduced {
-  float high;
-  float low;
-  std::uint32_t quadrant;
+  T high;
+  T low;
+  decltype(to_bits(T())) quadrant;
 };
 
 /// Reduction of 0 <= x < 2^17 by Cody and Waite: n = round(x·2/pi), and pi/2 in three floats, good to 77 bits.
-KOKKOS_FORCEINLINE_FUNCTION Reduced reduce_moderate(float x) {
-  const float shifted = fma(x, 0x1.45f306p-1f, 0x1.8p23f);
-  const float n = sub(shifted, 0x1.8p23f);
-  const float first = fma(n, -0x1.921fb6p0f, x);  // exact
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION Reduced<T> reduce_moderate(T x) {
+  const T shifted = fma(x, splat<T>(0x1.45f306p-1f), splat<T>(0x1.8p23f));
+  const T n = sub(shifted, splat<T>(0x1.8p23f));
+  const T first = fma(n, splat<T>(-0x1.921fb6p0f), x);  // exact
   // n times the second part as `second` (rounded so that first - second is exact) and the remainder in `rest`.
-  const float second = sub(first, fma(n, 0x1.777a5cp-25f, first));
-  const float sum = sub(first, second);
-  const float rest = fma(n, 0x1.ee59dap-50f, fma(n, 0x1.777a5cp-25f, second));
-  const float high = add(sum, rest);
+  const T second = sub(first, fma(n, splat<T>(0x1.777a5cp-25f), first));
+  const T sum = sub(first, second);
+  const T rest = fma(n, splat<T>(0x1.ee59dap-50f), fma(n, splat<T>(0x1.777a5cp-25f), second));
+  const T high = add(sum, rest);
   return {high, add(sub(sum, high), rest), to_bits(shifted)};
 }
 
@@ -43,7 +47,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint64_t pick(std::uint32_t index, std::uint32_
 
 /// Reduction of 2^17 <= x < infinity by Payne and Hanek, in integers: the 24-bit significand times those 96 bits of
 /// 2/pi that matter modulo 4.
-KOKKOS_FORCEINLINE_FUNCTION Reduced reduce_huge(float x) {
+KOKKOS_FORCEINLINE_FUNCTION Reduced<float> reduce_huge(float x) {
   const std::uint32_t bits = to_bits(x);
   const std::uint64_t significand = (bits & 0x007fffffu) | 0x00800000u;
   const std::uint32_t offset = (bits >> 23) - 120u;  // x = significand·2^(offset − 30)
@@ -89,36 +93,42 @@ KOKKOS_FORCEINLINE_FUNCTION Reduced reduce_huge(float x) {
 }
 
 /// The reduction of any finite x >= 0; infinity and NaN give garbage.
-KOKKOS_FORCEINLINE_FUNCTION Reduced reduce_angle(float x) { return x < 0x1p17f ? reduce_moderate(x) : reduce_huge(x); }
+KOKKOS_FORCEINLINE_FUNCTION Reduced<float> reduce_angle(float x) {
+  return x < 0x1p17f ? reduce_moderate(x) : reduce_huge(x);
+}
 
 /// sin(high + low).
-KOKKOS_FORCEINLINE_FUNCTION float sin_polynomial(Reduced r) {
-  const float square = mul_unfenced(r.high, r.high);
-  float q = -0x1.9954e8p-13f;
-  q = fma(q, square, 0x1.11077ap-7f);
-  q = fma(q, square, -0x1.555546p-3f);
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T sin_polynomial(const Reduced<T>& r) {
+  const T square = mul_unfenced(r.high, r.high);
+  T q = splat<T>(-0x1.9954e8p-13f);
+  q = fma(q, square, splat<T>(0x1.11077ap-7f));
+  q = fma(q, square, splat<T>(-0x1.555546p-3f));
   // low times the cosine, 1 - high²/2.
-  const float low = fma(mul_unfenced(r.low, mul_unfenced(r.high, -0.5f)), r.high, r.low);
+  const T low = fma(mul_unfenced(r.low, mul_unfenced(r.high, splat<T>(-0.5f))), r.high, r.low);
   return add(r.high, fma(mul_unfenced(square, r.high), q, low));
 }
 
 /// cos(high + low).
-KOKKOS_FORCEINLINE_FUNCTION float cos_polynomial(Reduced r) {
-  const float square = mul_unfenced(r.high, r.high);
-  const float half = mul_unfenced(r.high, -0.5f);
-  float q = 0x1.99e912p-16f;
-  q = fma(q, square, -0x1.6c0c2ap-10f);
-  q = fma(q, square, 0x1.55554ap-5f);
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T cos_polynomial(const Reduced<T>& r) {
+  const T square = mul_unfenced(r.high, r.high);
+  const T half = mul_unfenced(r.high, splat<T>(-0.5f));
+  T q = splat<T>(0x1.99e912p-16f);
+  q = fma(q, square, splat<T>(-0x1.6c0c2ap-10f));
+  q = fma(q, square, splat<T>(0x1.55554ap-5f));
   // 1 - high²/2 as a sum of two floats.
-  const float high = fma(half, r.high, 1.0f);
-  const float rest = fma(half, r.high, sub(1.0f, high));
+  const T high = fma(half, r.high, splat<T>(1.0f));
+  const T rest = fma(half, r.high, sub(splat<T>(1.0f), high));
   return add(high, fma(mul_unfenced(square, square), q, fma(negate(r.low), r.high, rest)));
 }
 
 /// sin(r + quadrant·pi/2), its sign bit flipped by `sign`.
-KOKKOS_FORCEINLINE_FUNCTION float sin_of_quadrant(Reduced r, std::uint32_t quadrant, std::uint32_t sign) {
-  const float value = (quadrant & 1u) != 0u ? cos_polynomial(r) : sin_polynomial(r);
-  return from_bits<float>(to_bits(value) ^ ((quadrant & 2u) << 30) ^ sign);
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T sin_of_quadrant(const Reduced<T>& r, decltype(to_bits(T())) quadrant,
+                                              decltype(to_bits(T())) sign) {
+  const T value = select((quadrant & 1u) != 0u, cos_polynomial(r), sin_polynomial(r));
+  return from_bits<T>(to_bits(value) ^ ((quadrant & 2u) << 30) ^ sign);
 }
 
 }  // namespace invar::num::detail

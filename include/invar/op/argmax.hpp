@@ -8,6 +8,7 @@
 #include <invar/num/arithmetic.hpp>
 #include <invar/tree/elements.hpp>
 #include <invar/tree/reduce_rows.hpp>
+#include <invar/tree/reductions.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -34,13 +35,17 @@ struct FirstLargest {
 
   template <class Leaf>
   KOKKOS_FUNCTION value_type leaf(const Leaf& leaf) const {
-    return leaf.fold(
-        none(),
-        [](const value_type& best, std::int64_t i, const scalar& v) {
-          // Indices ascend in a lane, so an equal value comes too late.
-          return best.index < 0 || num::is_greater(v, best.value) ? value_type{v, i} : best;
-        },
-        [](const value_type& a, const value_type& b) { return join(a, b); }, leaf.load(x));
+    // On hosts the place inside of the leaf is sought in the leaf that wins.
+    if constexpr (num::Ieee<scalar> && requires { leaf.first(scalar(0), x); })
+      return {tree::extreme_of<tree::Largest, scalar>(leaf, x), leaf.begin()};
+    else
+      return leaf.fold(
+          none(),
+          [](const value_type& best, std::int64_t i, const scalar& v) {
+            // Indices ascend in a lane, so an equal value comes too late.
+            return best.index < 0 || num::is_greater(v, best.value) ? value_type{v, i} : best;
+          },
+          [](const value_type& a, const value_type& b) { return join(a, b); }, leaf.load(x));
   }
   KOKKOS_FUNCTION static value_type join(const value_type& a, const value_type& b) {
     if (b.index < 0) return a;
@@ -48,6 +53,14 @@ struct FirstLargest {
     return num::is_greater(a.value, b.value) || a.index < b.index ? a : b;
   }
   KOKKOS_FUNCTION value_type empty() const { return none(); }
+  /// The row's value from that of its leaves.
+  template <class Leaf>
+  KOKKOS_FUNCTION value_type finished(const value_type& best, const Leaf& leaf) const {
+    if constexpr (num::Ieee<scalar> && requires { leaf.first(scalar(0), x); })
+      return {best.value, leaf.first(best.value, x)};
+    else
+      return best;
+  }
 
  private:
   KOKKOS_FUNCTION static value_type none() { return {scalar(0), -1}; }

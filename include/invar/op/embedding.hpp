@@ -32,7 +32,7 @@ struct Embedding {
     const auto id = static_cast<std::int64_t>(ids(row));
     if (id >= 0 && id < static_cast<std::int64_t>(table.x.extent(0)))
       line.map(
-          row, [](scalar v) { return v; }, y, tree::FixedRow<Entry>{table, id});
+          row, [](auto v) { return v; }, y, tree::FixedRow<Entry>{table, id});
     else
       line.map(
           row, [] { return scalar(NAN); }, y);

@@ -40,8 +40,9 @@ struct LayerNorm {
     const scalar factor = num::rsqrt(num::add(num::div(squares, count), scalar(eps)));
     line.map(
         row,
-        [mean, factor](scalar v, scalar w, scalar b) {
-          return num::fma(num::mul_unfenced(num::sub(v, mean), factor), w, b);
+        [mean, factor](auto v, auto w, auto b) {
+          using T = decltype(v);
+          return num::fma(num::mul_unfenced(num::sub(v, num::splat<T>(mean)), num::splat<T>(factor)), w, b);
         },
         y, held, held_weight, held_bias);
   }

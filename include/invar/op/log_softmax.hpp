@@ -34,7 +34,12 @@ struct LogSoftmax {
     const scalar shift = num::finite_or_zero(statistics.max);
     const scalar log_sum = num::log(statistics.sum);
     line.map(
-        row, [shift, log_sum](scalar v) { return num::sub(num::sub(v, shift), log_sum); }, y, held);
+        row,
+        [shift, log_sum](auto v) {
+          using T = decltype(v);
+          return num::sub(num::sub(v, num::splat<T>(shift)), num::splat<T>(log_sum));
+        },
+        y, held);
   }
   template <class Test>
   bool every_operand(const Test& test) const {

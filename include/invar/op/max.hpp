@@ -5,34 +5,19 @@
 #define INVAR_OP_MAX_HPP
 
 #include <invar/contract/defaults.hpp>
-#include <invar/num/arithmetic.hpp>
 #include <invar/tree/elements.hpp>
 #include <invar/tree/reduce_rows.hpp>
 #include <invar/tree/reductions.hpp>
 
-#include <cmath>
-
 namespace invar {
 namespace detail {
-
-/// The largest element; exactly associative, so the tree is only a convenience.
-struct Maximum {
-  template <class T>
-  KOKKOS_FUNCTION static T identity() {
-    return T(-HUGE_VALF);
-  }
-  template <class T>
-  KOKKOS_FUNCTION static T choose(const T& a, const T& b) {
-    return num::max(a, b);
-  }
-};
 
 template <class Contract, class Exec, class Result, class X>
 void max_of(const Exec& exec, const Result& result, const X& x, const schedule::Rows* schedule) {
   static_assert(contract::is_rows_v<Contract>, "Invar: max takes a contract::Rows");
   const tree::Elements elements{x};
   tree::reduce_rows("max", "Invar::max", exec, result, elements,
-                    tree::Extreme<Contract, tree::Elements<X>, Maximum>{elements}, schedule);
+                    tree::Extreme<Contract, tree::Elements<X>, tree::Largest>{elements}, schedule);
 }
 
 }  // namespace detail

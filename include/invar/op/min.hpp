@@ -25,6 +25,10 @@ struct Minimum {
   KOKKOS_FUNCTION static T choose(const T& a, const T& b) {
     return num::min(a, b);
   }
+  template <num::Packed T>
+  static T choose_number(const T& a, const T& b) {
+    return num::min_number(a, b);
+  }
 };
 
 template <class Contract, class Exec, class Result, class X>

@@ -41,8 +41,11 @@ struct RmsNorm {
     const scalar squares = line.reduce(row, tree::Squares<Contract, std::decay_t<decltype(held)>>{held});
     const scalar factor = rms_factor(squares, line.columns(), eps);
     line.map(
-        row, [factor](scalar v, scalar w) { return num::mul_unfenced(num::mul_unfenced(v, factor), w); }, y, held,
-        held_weight);
+        row,
+        [factor](auto v, auto w) {
+          return num::mul_unfenced(num::mul_unfenced(v, num::splat<decltype(v)>(factor)), w);
+        },
+        y, held, held_weight);
   }
   template <class Test>
   bool every_operand(const Test& test) const {
@@ -72,8 +75,9 @@ struct AddRmsNorm {
     // h is added again instead of read back, so that no thread depends on what another one wrote.
     line.map(
         row,
-        [factor](scalar v, scalar w) {
-          return tree::TwoValues<scalar>{num::mul_unfenced(num::mul_unfenced(v, factor), w), v};
+        [factor](auto v, auto w) {
+          using T = decltype(v);
+          return tree::TwoValues<T>{num::mul_unfenced(num::mul_unfenced(v, num::splat<T>(factor)), w), v};
         },
         outputs, held, held_weight);
   }

@@ -4,6 +4,9 @@
 #ifndef INVAR_OP_ROPE_HPP
 #define INVAR_OP_ROPE_HPP
 
+#if !defined(__CUDACC__)
+#include <invar/backends/host/rope.hpp>
+#endif
 #include <invar/contract/defaults.hpp>
 #include <invar/num/arithmetic.hpp>
 #include <invar/num/cos.hpp>
@@ -45,6 +48,11 @@ struct Rope {
   template <class Line>
   KOKKOS_FUNCTION void operator()(std::int64_t token, const Line& line) const {
     const auto count = static_cast<std::int64_t>(frequencies.extent(0));
+#if !defined(__CUDACC__)
+    if constexpr (num::Ieee<scalar> && std::is_same_v<Line, tree::SequentialColumns>) {
+      if constexpr (backends::host::in_register_v<scalar>) return rotate_vectors(token, count);
+    }
+#endif
     line.for_each([&](std::int64_t i) {
       if (i < count)
         rotate(token, i, count);
@@ -54,6 +62,22 @@ struct Rope {
   }
 
  private:
+#if !defined(__CUDACC__)
+  void rotate_vectors(std::int64_t token, std::int64_t count) const {
+    using namespace backends::host;
+    const auto angles = [&](std::int64_t i, auto part) {
+      using V = Vector<scalar>;
+      const std::int64_t stride = tree::has_unit_stride_v<Frequencies> ? 1 : frequencies.stride(0);
+      return mul(V::fill(static_cast<scalar>(positions(token))), load_from<V>(&frequencies(i), stride, part));
+    };
+    const TokenHeads<Y, X> token_heads(y, x, token);
+    if (pairs == RopePairs::adjacent)
+      token_heads.rotate_adjacent(count, angles);
+    else
+      token_heads.rotate_halves(count, angles);
+    token_heads.copy_from(2 * count);
+  }
+#endif
   KOKKOS_FUNCTION void rotate(std::int64_t token, std::int64_t i, std::int64_t count) const {
     const scalar angle = num::mul(static_cast<scalar>(positions(token)), scalar(frequencies(i)));
     const scalar c = num::cos(angle);

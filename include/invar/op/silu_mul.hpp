@@ -27,8 +27,7 @@ struct SiluMul {
   template <class Line>
   KOKKOS_FUNCTION void operator()(std::int64_t row, const Line& line) const {
     line.map(
-        row, [](scalar g, scalar u) { return num::mul_unfenced(num::mul_unfenced(g, num::sigmoid(g)), u); }, y, gate,
-        up);
+        row, [](auto g, auto u) { return num::mul_unfenced(num::mul_unfenced(g, num::sigmoid(g)), u); }, y, gate, up);
   }
 };
 

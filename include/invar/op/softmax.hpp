@@ -33,7 +33,12 @@ struct Softmax {
     const scalar shift = num::finite_or_zero(statistics.max);
     const scalar factor = num::div(scalar(1), statistics.sum);
     line.map(
-        row, [shift, factor](scalar v) { return num::mul_unfenced(num::exp(num::sub(v, shift)), factor); }, y, held);
+        row,
+        [shift, factor](auto v) {
+          using T = decltype(v);
+          return num::mul_unfenced(num::exp(num::sub(v, num::splat<T>(shift))), num::splat<T>(factor));
+        },
+        y, held);
   }
   template <class Test>
   bool every_operand(const Test& test) const {

@@ -14,7 +14,7 @@ namespace invar::schedule {
 /// How one row is spread over threads. Nothing here reaches the arithmetic.
 struct Rows {
   const char* name;
-  /// Threads that share a row; clipped to what the instance has.
+  /// Threads of a team that shares a row. GPUs only.
   int team_size;
   /// Leaves that a thread folds at a time; a power of two, raised where a row has many leaves. Hosts only.
   int leaves_per_task = 1;
@@ -22,23 +22,25 @@ struct Rows {
   int teams_per_row = 1;
   /// The row stays in registers where it fits; else as above. GPUs only.
   bool holds_row = false;
+  /// All threads share one row after the other, in a launch for each pass over it. Hosts only.
+  bool in_parts = false;
 };
 
 /// The schedules of the row operations on a backend, and the choice among them; this one is for hosts.
 template <class Exec>
 struct RowsSchedules {
-  static constexpr std::array<Rows, 4> table{{
-      {"row per thread", 1, 1},
-      {"row per team, one leaf a task", 1 << 20, 1},
-      {"row per team, 8 leaves a task", 1 << 20, 8},
-      {"row per pair of threads, 2 leaves a task", 2, 2},
+  static constexpr std::array<Rows, 3> table{{
+      {"row per thread", 1},
+      {"one row after the other in parts, one leaf a task", 1, 1, 1, false, true},
+      {"one row after the other in parts, 8 leaves a task", 1, 8, 1, false, true},
   }};
 
-  /// Whole rows to threads while there are enough of them, shared rows otherwise.
+  /// Whole rows to threads while there are enough of them, shared rows otherwise. Below 32 leaves a second launch costs
+  /// more than it saves.
   static const Rows& choose(const Exec& exec, std::int64_t rows, std::int64_t leaves) {
-    const int workers = Backend<Exec>::workers(exec);
-    if (workers == 1 || rows >= 4 * static_cast<std::int64_t>(workers) || leaves < 8) return table[0];
-    return leaves < 64 ? table[1] : table[2];
+    const std::int64_t workers = Backend<Exec>::workers(exec);
+    if (workers == 1 || rows >= 4 * workers || rows % workers == 0 || leaves < 32) return table[0];
+    return leaves < 16 * workers ? table[1] : table[2];
   }
 };
 

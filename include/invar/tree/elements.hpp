@@ -8,9 +8,17 @@
 #include <invar/num/types.hpp>
 #include <invar/view.hpp>
 
+#include <Kokkos_Core.hpp>
 #include <cstdint>
+#include <type_traits>
 
 namespace invar::tree {
+
+/// True where a view's type says that neighbours along the last dimension are neighbours in memory.
+template <class X>
+inline constexpr bool has_unit_stride_v = std::is_same_v<typename X::array_layout, Kokkos::LayoutRight> ||
+                                          (static_cast<int>(X::rank) == 1 &&
+                                           std::is_same_v<typename X::array_layout, Kokkos::LayoutLeft>);
 
 /// The rows of a matrix, or a vector as the one row of a matrix.
 template <class X>
@@ -20,6 +28,7 @@ struct Elements {
   static constexpr int rank = static_cast<int>(X::rank);
   /// Bytes of the narrowest element that a column holds; a GPU sizes its vector loads by it.
   static constexpr int element_bytes = sizeof(storage_type);
+  static constexpr bool has_unit_stride = has_unit_stride_v<X>;
   X x;
 
   KOKKOS_FORCEINLINE_FUNCTION value_type operator()(std::int64_t row, std::int64_t i) const {
@@ -46,6 +55,7 @@ struct FixedRow {
   using storage_type = typename Operand::storage_type;
   using value_type = typename Operand::value_type;
   static constexpr int element_bytes = Operand::element_bytes;
+  static constexpr bool has_unit_stride = Operand::has_unit_stride;
   Operand operand;
   std::int64_t fixed;
 
@@ -64,6 +74,7 @@ struct SharedRow {
   using storage_type = typename X::non_const_value_type;
   using value_type = num::accumulator_t<storage_type>;
   static constexpr int element_bytes = sizeof(storage_type);
+  static constexpr bool has_unit_stride = has_unit_stride_v<X>;
   X x;
 
   KOKKOS_FORCEINLINE_FUNCTION value_type operator()(std::int64_t, std::int64_t i) const {

@@ -4,6 +4,7 @@
 #ifndef INVAR_TREE_LAUNCH_ELEMENTS_HPP
 #define INVAR_TREE_LAUNCH_ELEMENTS_HPP
 
+#include <invar/backends/host/columns.hpp>
 #include <invar/schedule/elementwise.hpp>
 #include <invar/tree/aligned.hpp>
 
@@ -20,7 +21,7 @@ class SequentialColumns {
   /// Stores f(operands...) in every column of the outputs. An output may be an operand's view.
   template <class F, class Out, class... Operand>
   KOKKOS_FUNCTION void map(std::int64_t row, const F& f, const Out& out, const Operand&... operand) const {
-    for (std::int64_t j = 0; j < columns_; ++j) out.store(row, j, f(operand(row, j)...));
+    backends::host::map_columns(row, 0, columns_, f, out, operand...);
   }
 
   /// Calls body(column) for every column.

@@ -36,8 +36,7 @@ struct Sum {
   template <class Leaf>
   KOKKOS_FUNCTION value_type leaf(const Leaf& leaf) const {
     return leaf.fold(
-        value_type(-0.0), [](value_type acc, std::int64_t, value_type v) { return num::add(acc, v); }, Add{},
-        leaf.load(x));
+        value_type(-0.0), [](auto acc, std::int64_t, auto v) { return num::add(acc, v); }, Add{}, leaf.load(x));
   }
   KOKKOS_FUNCTION static value_type join(value_type a, value_type b) { return num::add(a, b); }
   KOKKOS_FUNCTION value_type empty() const { return value_type(0); }
@@ -55,8 +54,8 @@ struct Dot {
   template <class Leaf>
   KOKKOS_FUNCTION value_type leaf(const Leaf& leaf) const {
     return leaf.fold(
-        value_type(-0.0), [](value_type acc, std::int64_t, value_type a, value_type b) { return num::fma(a, b, acc); },
-        Add{}, leaf.load(x), leaf.load(y));
+        value_type(-0.0), [](auto acc, std::int64_t, auto a, auto b) { return num::fma(a, b, acc); }, Add{},
+        leaf.load(x), leaf.load(y));
   }
   KOKKOS_FUNCTION static value_type join(value_type a, value_type b) { return num::add(a, b); }
   KOKKOS_FUNCTION value_type empty() const { return value_type(0); }
@@ -73,8 +72,7 @@ struct Squares {
   template <class Leaf>
   KOKKOS_FUNCTION value_type leaf(const Leaf& leaf) const {
     return leaf.fold(
-        value_type(-0.0), [](value_type acc, std::int64_t, value_type v) { return num::fma(v, v, acc); }, Add{},
-        leaf.load(x));
+        value_type(-0.0), [](auto acc, std::int64_t, auto v) { return num::fma(v, v, acc); }, Add{}, leaf.load(x));
   }
   KOKKOS_FUNCTION static value_type join(value_type a, value_type b) { return num::add(a, b); }
   KOKKOS_FUNCTION value_type empty() const { return value_type(0); }
@@ -94,8 +92,8 @@ struct CentredSquares {
     const value_type c = centre;
     return leaf.fold(
         value_type(-0.0),
-        [c](value_type acc, std::int64_t, value_type v) {
-          const value_type difference = num::sub(v, c);
+        [c](auto acc, std::int64_t, auto v) {
+          const auto difference = num::sub(v, num::splat<decltype(v)>(c));
           return num::fma(difference, difference, acc);
         },
         Add{}, leaf.load(x));
@@ -103,6 +101,34 @@ struct CentredSquares {
   KOKKOS_FUNCTION static value_type join(value_type a, value_type b) { return num::add(a, b); }
   KOKKOS_FUNCTION value_type empty() const { return value_type(0); }
 };
+
+/// The larger of two values.
+struct Largest {
+  template <class T>
+  KOKKOS_FUNCTION static T identity() {
+    return T(-HUGE_VALF);
+  }
+  template <class T>
+  KOKKOS_FUNCTION static T choose(const T& a, const T& b) {
+    return num::max(a, b);
+  }
+  /// choose() for vectors without a NaN.
+  template <num::Packed T>
+  static T choose_number(const T& a, const T& b) {
+    return num::max_number(a, b);
+  }
+};
+
+/// A leaf's largest (or smallest) value.
+template <class Choice, class T, class Leaf, class Elements>
+KOKKOS_FUNCTION T extreme_of(const Leaf& leaf, const Elements& elements) {
+  if constexpr (requires { leaf.template extreme<Choice, T>(elements); })
+    return leaf.template extreme<Choice, T>(elements);
+  else
+    return leaf.fold(
+        Choice::template identity<T>(), [](auto acc, std::int64_t, auto v) { return Choice::choose(acc, v); },
+        [](auto a, auto b) { return Choice::choose(a, b); }, elements);
+}
 
 /// The largest (or smallest) x_i; exactly associative.
 template <class Contract, class X, class Choice>
@@ -114,10 +140,7 @@ struct Extreme {
 
   template <class Leaf>
   KOKKOS_FUNCTION value_type leaf(const Leaf& leaf) const {
-    return leaf.fold(
-        Choice::template identity<value_type>(),
-        [](value_type acc, std::int64_t, value_type v) { return Choice::choose(acc, v); },
-        [](value_type a, value_type b) { return Choice::choose(a, b); }, leaf.load(x));
+    return extreme_of<Choice, value_type>(leaf, leaf.load(x));
   }
   KOKKOS_FUNCTION static value_type join(value_type a, value_type b) { return Choice::choose(a, b); }
   KOKKOS_FUNCTION value_type empty() const { return Choice::template identity<value_type>(); }
@@ -144,14 +167,14 @@ struct ShiftedExponentials {
   template <class Leaf>
   KOKKOS_FUNCTION value_type leaf(const Leaf& leaf) const {
     const auto& elements = leaf.load(x);
-    const auto max = [](scalar a, scalar b) { return num::max(a, b); };
-    const scalar m = leaf.fold(
-        minus_infinity(), [](scalar acc, std::int64_t, scalar v) { return num::max(acc, v); }, max, elements);
+    const scalar m = extreme_of<Largest, scalar>(leaf, elements);
     const scalar shift = num::finite_or_zero(m);
     // No element exceeds the maximum. Where that is infinite, sum_beside knows the sum; where it is NaN, the row is.
     const scalar s = leaf.fold(
         scalar(-0.0),
-        [shift](scalar acc, std::int64_t, scalar v) { return num::add(acc, num::exp_nonpositive(num::sub(v, shift))); },
+        [shift](auto acc, std::int64_t, auto v) {
+          return num::add(acc, num::exp_nonpositive(num::sub(v, num::splat<decltype(v)>(shift))));
+        },
         Add{}, elements);
     return {m, sum_beside(m, s)};
   }
@@ -169,10 +192,9 @@ struct ShiftedExponentials {
       return {m, num::fma(a.sum, num::exp(num::sub(a.max, shift)), right)};
     }
   }
-  KOKKOS_FUNCTION value_type empty() const { return {minus_infinity(), scalar(0)}; }
+  KOKKOS_FUNCTION value_type empty() const { return {Largest::identity<scalar>(), scalar(0)}; }
 
  private:
-  KOKKOS_FUNCTION static scalar minus_infinity() { return scalar(-HUGE_VALF); }
   /// The sum of a leaf with maximum m: +∞ beside +∞.
   KOKKOS_FUNCTION static scalar sum_beside(scalar m, scalar s) {
     if constexpr (num::Ieee<scalar>)

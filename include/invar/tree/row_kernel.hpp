@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// \file
-/// The generic Kokkos kernel of all row operations: one team a row, leaves shared by the team's threads.
+/// The kernels of all row operations on hosts: a row to a thread, or in parts to all threads.
 #ifndef INVAR_TREE_ROW_KERNEL_HPP
 #define INVAR_TREE_ROW_KERNEL_HPP
 
+#include <invar/backends/host/columns.hpp>
+#include <invar/backends/host/row_leaf.hpp>
 #include <invar/num/types.hpp>
 #include <invar/schedule/rows.hpp>
 #include <invar/tree/aligned.hpp>
@@ -27,59 +29,57 @@ concept RowReduction = requires(const R r, typename R::value_type v, const Seque
   { r.empty() } -> std::same_as<typename R::value_type>;
 };
 
-/// The team's view of one row: evaluates reductions and maps columns.
-template <class Member>
-class Row {
- public:
-  /// Most tasks that a row is cut into, and so the partial results that a team's scratch holds.
-  static constexpr int max_tasks = 128;
+/// The value of leaves [begin, end) of a row, an aligned group of them.
+template <class R>
+KOKKOS_FUNCTION typename R::value_type fold_leaves(const R& reduction, std::int64_t row, std::int64_t columns,
+                                                   std::int64_t begin, std::int64_t end) {
+  using Value = typename R::value_type;
+  using Contract = typename R::contract;
+  constexpr std::int64_t size = Contract::leaf;
+  return fold_aligned<Value>(
+      begin, end,
+      [&](std::int64_t i) {
+        return reduction.leaf(
+            backends::host::RowLeaf<Contract>(row, i * size, (i + 1) * size < columns ? (i + 1) * size : columns));
+      },
+      [&](const Value& a, const Value& b) { return reduction.join(a, b); });
+}
 
-  /// \param scratch  memory for max_tasks partial values, shared by the team; unused in a team of one
-  KOKKOS_FUNCTION Row(const Member& member, std::int64_t columns, int leaves_per_task, void* scratch)
-      : member_(member), columns_(columns), leaves_per_task_(leaves_per_task), scratch_(scratch) {}
+/// The value of a row from that of all its leaves. A reduction may put off to here what the leaf that wins has to tell,
+/// by finished(value, leaf); its value then has the index of that leaf's begin.
+template <class R>
+KOKKOS_FUNCTION typename R::value_type finish_row(const R& reduction, std::int64_t row, std::int64_t columns,
+                                                  const typename R::value_type& value) {
+  using Leaf = backends::host::RowLeaf<typename R::contract>;
+  constexpr std::int64_t size = R::contract::leaf;
+  if constexpr (requires(const Leaf leaf) { reduction.finished(value, leaf); })
+    return reduction.finished(value,
+                              Leaf(row, value.index, value.index + size < columns ? value.index + size : columns));
+  else
+    return value;
+}
+
+/// What every view of a row is to the body of an operation: it evaluates reductions and maps columns. This one belongs
+/// to one thread.
+class RowOfThread {
+ public:
+  KOKKOS_FUNCTION explicit RowOfThread(std::int64_t columns) : columns_(columns) {}
 
   KOKKOS_FUNCTION std::int64_t columns() const { return columns_; }
 
-  /// The reduction's value over the row, known to every thread of the team.
+  /// The reduction's value over the row, known to every thread that has the row.
   template <RowReduction R>
   KOKKOS_FUNCTION typename R::value_type reduce(std::int64_t row, const R& reduction) const {
-    using Value = typename R::value_type;
-    using Contract = typename R::contract;
     if (columns_ == 0) return reduction.empty();
-    const std::int64_t leaves = leaf_count(columns_, Contract::leaf);
-    const auto join = [&](const Value& a, const Value& b) { return reduction.join(a, b); };
-    const auto leaf = [&](std::int64_t i) {
-      const std::int64_t begin = i * Contract::leaf;
-      return reduction.leaf(
-          SequentialLeaf<Contract>(row, begin, begin + Contract::leaf < columns_ ? begin + Contract::leaf : columns_));
-    };
-    if (member_.team_size() == 1) return fold_aligned<Value>(0, leaves, leaf, join);
-
-    std::int64_t per_task = leaves_per_task_;
-    while (leaf_count(leaves, per_task) > max_tasks) per_task *= 2;
-    const std::int64_t tasks = leaf_count(leaves, per_task);
-    Value* const partial = static_cast<Value*>(scratch_);
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(member_, static_cast<int>(tasks)), [&](int task) {
-      const std::int64_t begin = task * per_task;
-      partial[task] = fold_aligned<Value>(begin, begin + per_task < leaves ? begin + per_task : leaves, leaf, join);
-    });
-    member_.team_barrier();
-    // A task is an aligned subtree, so the tree over tasks completes the tree over leaves.
-    const Value value = fold_aligned<Value>(
-        0, tasks, [&](std::int64_t i) { return partial[i]; }, join);
-    member_.team_barrier();
-    return value;
+    return finish_row(reduction, row, columns_,
+                      fold_leaves(reduction, row, columns_, 0, leaf_count(columns_, R::contract::leaf)));
   }
 
-  /// Stores f(operands...) in every column of the outputs, spread over the team. An output may be an operand's view.
+  /// Stores f(operands...) in every column of the outputs, spread over the row's threads. An output may be an operand's
+  /// view.
   template <class F, class Out, class... Operand>
   KOKKOS_FUNCTION void map(std::int64_t row, const F& f, const Out& out, const Operand&... operand) const {
-    const auto column = [&](std::int64_t j) { out.store(row, j, f(operand(row, j)...)); };
-    if (member_.team_size() == 1) {
-      for (std::int64_t j = 0; j < columns_; ++j) column(j);
-    } else {
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(member_, columns_), column);
-    }
+    backends::host::map_columns(row, 0, columns_, f, out, operand...);
   }
 
   /// The operand's part of the row, to be handed to reductions and maps. A GPU may keep it in registers; here it stays
@@ -89,15 +89,67 @@ class Row {
     return operand;
   }
 
-  /// True in one thread of the team.
-  KOKKOS_FUNCTION bool is_first() const { return member_.team_rank() == 0; }
+  /// True in one of the row's threads.
+  KOKKOS_FUNCTION bool is_first() const { return true; }
+
+ protected:
+  std::int64_t columns_;
+};
+
+// In code that is also compiled for a device a body cannot launch: there every row goes to one thread.
+#if !defined(__CUDACC__)
+/// A row that all threads of an instance share: each pass over it is a launch of its own.
+template <class Exec>
+class RowOfAllThreads : public RowOfThread {
+ public:
+  RowOfAllThreads(const char* label, const Exec& exec, std::int64_t columns, int leaves_per_task)
+      : RowOfThread(columns), label_(label), exec_(exec), leaves_per_task_(leaves_per_task) {}
+
+  template <RowReduction R>
+  typename R::value_type reduce(std::int64_t row, const R& reduction) const {
+    using Value = typename R::value_type;
+    constexpr int max_tasks = 512;
+    if (columns_ == 0) return reduction.empty();
+    const std::int64_t leaves = leaf_count(columns_, R::contract::leaf);
+    std::int64_t per_task = leaves_per_task_;
+    while (leaf_count(leaves, per_task) > max_tasks) per_task *= 2;
+    const std::int64_t tasks = leaf_count(leaves, per_task);
+    Value partial[max_tasks];
+    launch(tasks, [&](std::int64_t task) {
+      const std::int64_t begin = task * per_task;
+      partial[task] =
+          fold_leaves(reduction, row, columns_, begin, begin + per_task < leaves ? begin + per_task : leaves);
+    });
+    // A task is an aligned subtree, so the tree over tasks completes the tree over leaves.
+    return finish_row(reduction, row, columns_,
+                      fold_aligned<Value>(
+                          0, tasks, [&](std::int64_t i) { return partial[i]; },
+                          [&](const Value& a, const Value& b) { return reduction.join(a, b); }));
+  }
+
+  template <class F, class Out, class... Operand>
+  void map(std::int64_t row, const F& f, const Out& out, const Operand&... operand) const {
+    constexpr std::int64_t line = 64;  // columns: no two threads write to one line of cache, where rows begin with one
+    const std::int64_t lines = leaf_count(columns_, line);
+    const std::int64_t per_part = line * leaf_count(lines, schedule::Backend<Exec>::workers(exec_));
+    launch(leaf_count(columns_, per_part), [&](std::int64_t part) {
+      const std::int64_t begin = part * per_part;
+      backends::host::map_columns(row, begin, begin + per_part < columns_ ? begin + per_part : columns_, f, out,
+                                  operand...);
+    });
+  }
 
  private:
-  const Member& member_;
-  std::int64_t columns_;
+  /// A host's parallel_for is over when it returns.
+  template <class F>
+  void launch(std::int64_t parts, const F& f) const {
+    Kokkos::parallel_for(label_, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec_, 0, parts), f);
+  }
+  const char* label_;
+  const Exec& exec_;
   int leaves_per_task_;
-  void* scratch_;
 };
+#endif
 
 /// The extents of a row operation.
 struct RowShape {
@@ -117,28 +169,17 @@ struct RowKernels {
   template <class Body>
   static void map(const char* label, const Exec& exec, const RowShape& shape, const schedule::Rows& chosen,
                   const Body& body) {
-    using Policy = Kokkos::TeamPolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-    using Member = typename Policy::member_type;
-    constexpr std::size_t alignment = 16;  // of a team's scratch, enough for every value that a row reduces to
-    const std::int64_t leaves = leaf_count(shape.columns, shape.leaf);
-    const std::int64_t tasks = leaf_count(leaves, chosen.leaves_per_task);
-    const int wanted = static_cast<int>(tasks < chosen.team_size ? tasks : chosen.team_size);
-    const int team_size = schedule::Backend<Exec>::team_size(exec, wanted);
-    const int leaves_per_task = chosen.leaves_per_task;
-    const std::int64_t rows = shape.rows, columns = shape.columns;
-    const std::size_t scratch_bytes = Row<Member>::max_tasks * Body::value_bytes;
-    // A league counts in int; its teams take several rows each where there are more.
-    const std::int64_t league = rows < (std::int64_t{1} << 30) ? rows : (std::int64_t{1} << 30);
-    Policy policy(exec, static_cast<int>(league), team_size);
-    if (team_size > 1) policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_bytes + alignment)));
+#if !defined(__CUDACC__)
+    if (chosen.in_parts) {
+      for (std::int64_t row = 0; row < shape.rows; ++row)
+        body(row, RowOfAllThreads<Exec>(label, exec, shape.columns, chosen.leaves_per_task));
+      return;
+    }
+#endif
+    const std::int64_t columns = shape.columns;
     Kokkos::parallel_for(
-        label, policy, KOKKOS_LAMBDA(const Member& member) {
-          // Taken once: every request for scratch gets new memory.
-          void* const scratch =
-              member.team_size() > 1 ? member.team_scratch(0).get_shmem_aligned(scratch_bytes, alignment) : nullptr;
-          for (std::int64_t row = member.league_rank(); row < rows; row += league)
-            body(row, Row<Member>(member, columns, leaves_per_task, scratch));
-        });
+        label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, shape.rows),
+        KOKKOS_LAMBDA(std::int64_t row) { body(row, RowOfThread(columns)); });
   }
 
   /// The same for a body that only reduces: body.reduction is evaluated, and body.write(row, value) stores the result.
