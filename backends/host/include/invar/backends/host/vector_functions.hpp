@@ -72,12 +72,13 @@ Vector<T> sigmoid(Vector<T> x) {
 }
 
 /// True where |x| ≥ 2^17, or x is NaN, in any lane.
-inline bool has_huge_lane(Vector<float> x) {
+template <InRegister T>
+bool has_huge_lane(Vector<T> x) {
   const auto magnitude = to_bits(x) & 0x7fffffffu;
 #if defined(__AVX512F__)
   return _mm512_cmpge_epu32_mask(__builtin_bit_cast(__m512i, magnitude), _mm512_set1_epi32(0x48000000)) != 0;
 #else
-  std::uint32_t bits[Vector<float>::lanes], all = 0;
+  std::uint32_t bits[Vector<T>::lanes], all = 0;
   __builtin_memcpy(bits, &magnitude, sizeof bits);
   for (const std::uint32_t b : bits) all |= 0x47ffffffu - b;  // the sign bit: b is larger
   return (all >> 31) != 0;
@@ -86,15 +87,15 @@ inline bool has_huge_lane(Vector<float> x) {
 
 /// `moderate`, but for the lanes of x that are too large for the reduction by Cody and Waite, infinite or NaN: they go
 /// to the scalar function.
-template <class Scalar>
-Vector<float> with_huge_lanes(Vector<float> x, Vector<float> moderate, const Scalar& scalar) {
+template <InRegister T, class Scalar>
+Vector<T> with_huge_lanes(Vector<T> x, Vector<T> moderate, const Scalar& scalar) {
   if (!has_huge_lane(x)) return moderate;
-  float in[Vector<float>::lanes], out[Vector<float>::lanes];
+  T in[Vector<T>::lanes], out[Vector<T>::lanes];
   x.store(in);
   moderate.store(out);
-  for (int l = 0; l < Vector<float>::lanes; ++l)
+  for (int l = 0; l < Vector<T>::lanes; ++l)
     if (!(in[l] > -0x1p17f && in[l] < 0x1p17f)) out[l] = scalar(in[l]);
-  return Vector<float>::load(out);
+  return Vector<T>::load(out);
 }
 
 template <class T>

@@ -28,6 +28,8 @@ template <class T>
 inline constexpr bool in_register_v = requires(Vector<T> a) {
   a.v;
 };
+template <class T>
+concept InRegister = in_register_v<T>;
 
 /// The compilers' vector of T's with as many lanes as Vector<T>.
 template <class T, int Lanes = Vector<T>::lanes>
@@ -43,7 +45,7 @@ using lane_bits_t = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint6
 template <class T>
 using native_bits_t = typename Native<lane_bits_t<T>, Vector<T>::lanes>::Type;
 
-template <class T>
+template <InRegister T>
 native_t<T> native(Vector<T> a) {
   return __builtin_bit_cast(native_t<T>, a);
 }
@@ -59,42 +61,42 @@ Vector<T> each_lane(const F& f, Vector<T> a, const More&... more) {
   return a;
 }
 
-template <class T>
+template <InRegister T>
 native_bits_t<T> to_bits(Vector<T> a) {
   return __builtin_bit_cast(native_bits_t<T>, a);
 }
-template <class T>
+template <InRegister T>
 auto operator<(Vector<T> a, Vector<T> b) {
   return native(a) < native(b);
 }
-template <class T>
+template <InRegister T>
 auto operator>(Vector<T> a, Vector<T> b) {
   return native(a) > native(b);
 }
-template <class T>
+template <InRegister T>
 auto operator>=(Vector<T> a, Vector<T> b) {
   return native(a) >= native(b);
 }
-template <class T>
+template <InRegister T>
 auto operator!=(Vector<T> a, Vector<T> b) {
   return native(a) != native(b);
 }
-template <class T>
+template <InRegister T>
 auto operator==(Vector<T> a, Vector<T> b) {
   return native(a) == native(b);
 }
 /// The comparison of two native vectors is a vector of 0 and −1.
-template <class T, class Mask>
+template <InRegister T, class Mask>
 Vector<T> select(Mask condition, Vector<T> a, Vector<T> b) {
   return from_native<Vector<T>>(condition ? native(a) : native(b));
 }
 
 /// num::lesser and num::greater, of vectors in registers.
-template <class T>
+template <InRegister T>
 Vector<T> lesser(Vector<T> a, Vector<T> b) {
   return select(a < b, a, b);
 }
-template <class T>
+template <InRegister T>
 Vector<T> greater(Vector<T> a, Vector<T> b) {
   return select(a > b, a, b);
 }
@@ -144,7 +146,7 @@ Vector<T> negate(Vector<T> a) {
 }
 
 /// a with every NaN made canonical.
-template <class T>
+template <InRegister T>
 Vector<T> with_canonical_nan(Vector<T> a) {
   return select(a != a, Vector<T>::fill(num::canonical_nan<T>()), a);
 }
@@ -156,17 +158,17 @@ inline Vector<float> with_canonical_nan(Vector<float> a) {
 #endif
 
 /// The NaN of max and min: one where either operand is.
-template <class T>
+template <InRegister T>
 Vector<T> with_nan_of(Vector<T> a, Vector<T> b, Vector<T> number) {
   return select((native(a) != native(a)) | (native(b) != native(b)), Vector<T>::fill(num::canonical_nan<T>()), number);
 }
 /// num::max and num::min where no operand is NaN. Of two zeros each of the two comparisons picks another one; then the
 /// bits of both are joined.
-template <class T>
+template <InRegister T>
 Vector<T> max_number(Vector<T> a, Vector<T> b) {
   return num::from_bits<Vector<T>>(to_bits(select(a > b, a, b)) & to_bits(select(b > a, b, a)));
 }
-template <class T>
+template <InRegister T>
 Vector<T> min_number(Vector<T> a, Vector<T> b) {
   return num::from_bits<Vector<T>>(to_bits(select(a < b, a, b)) | to_bits(select(b < a, b, a)));
 }
