@@ -21,7 +21,7 @@ class SequentialColumns {
   /// Stores f(operands...) in every column of the outputs. An output may be an operand's view.
   template <class F, class Out, class... Operand>
   KOKKOS_FUNCTION void map(std::int64_t row, const F& f, const Out& out, const Operand&... operand) const {
-    backends::host::map_columns(row, 0, columns_, f, out, operand...);
+    backends::host::map_columns(row, 0, columns_, false, f, out, operand...);
   }
 
   /// Calls body(column) for every column.

@@ -63,7 +63,7 @@ KOKKOS_FUNCTION typename R::value_type finish_row(const R& reduction, std::int64
 /// to one thread.
 class RowOfThread {
  public:
-  KOKKOS_FUNCTION explicit RowOfThread(std::int64_t columns) : columns_(columns) {}
+  KOKKOS_FUNCTION RowOfThread(std::int64_t columns, bool past_caches) : columns_(columns), past_caches_(past_caches) {}
 
   KOKKOS_FUNCTION std::int64_t columns() const { return columns_; }
 
@@ -79,7 +79,7 @@ class RowOfThread {
   /// view.
   template <class F, class Out, class... Operand>
   KOKKOS_FUNCTION void map(std::int64_t row, const F& f, const Out& out, const Operand&... operand) const {
-    backends::host::map_columns(row, 0, columns_, f, out, operand...);
+    backends::host::map_columns(row, 0, columns_, past_caches_, f, out, operand...);
   }
 
   /// The operand's part of the row, to be handed to reductions and maps. A GPU may keep it in registers; here it stays
@@ -94,6 +94,7 @@ class RowOfThread {
 
  protected:
   std::int64_t columns_;
+  bool past_caches_;
 };
 
 // In code that is also compiled for a device a body cannot launch: there every row goes to one thread.
@@ -103,7 +104,7 @@ template <class Exec>
 class RowOfAllThreads : public RowOfThread {
  public:
   RowOfAllThreads(const char* label, const Exec& exec, std::int64_t columns, int leaves_per_task)
-      : RowOfThread(columns), label_(label), exec_(exec), leaves_per_task_(leaves_per_task) {}
+      : RowOfThread(columns, false), label_(label), exec_(exec), leaves_per_task_(leaves_per_task) {}
 
   template <RowReduction R>
   typename R::value_type reduce(std::int64_t row, const R& reduction) const {
@@ -134,7 +135,7 @@ class RowOfAllThreads : public RowOfThread {
     const std::int64_t per_part = line * leaf_count(lines, schedule::Backend<Exec>::workers(exec_));
     launch(leaf_count(columns_, per_part), [&](std::int64_t part) {
       const std::int64_t begin = part * per_part;
-      backends::host::map_columns(row, begin, begin + per_part < columns_ ? begin + per_part : columns_, f, out,
+      backends::host::map_columns(row, begin, begin + per_part < columns_ ? begin + per_part : columns_, false, f, out,
                                   operand...);
     });
   }
@@ -177,9 +178,10 @@ struct RowKernels {
     }
 #endif
     const std::int64_t columns = shape.columns;
+    const bool past_caches = chosen.past_caches;
     Kokkos::parallel_for(
         label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, shape.rows),
-        KOKKOS_LAMBDA(std::int64_t row) { body(row, RowOfThread(columns)); });
+        KOKKOS_LAMBDA(std::int64_t row) { body(row, RowOfThread(columns, past_caches)); });
   }
 
   /// The same for a body that only reduces: body.reduction is evaluated, and body.write(row, value) stores the result.

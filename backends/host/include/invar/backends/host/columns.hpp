@@ -16,16 +16,29 @@
 
 namespace invar::backends::host {
 
+/// Columns of the longest row that is fetched while the one above it is still in use: both have to fit a cache.
+inline constexpr std::int64_t longest_fetched = 1 << 16;
+
 /// Stores f(operands...) in columns [begin, end) of the outputs. An output may be an operand's view.
+///
+/// \param past_caches  for outputs that do not fit the caches: stores may bypass them, and the next row is asked for,
+/// so
+///                     that memory reads while it writes
 template <class F, class Out, class... Operand>
-KOKKOS_FUNCTION void map_columns(std::int64_t row, std::int64_t begin, std::int64_t end, const F& f, const Out& out,
-                                 const Operand&... operand) {
+KOKKOS_FUNCTION void map_columns(std::int64_t row, std::int64_t begin, std::int64_t end, bool past_caches, const F& f,
+                                 const Out& out, const Operand&... operand) {
 #if !defined(__CUDACC__)
   if constexpr (sizeof...(Operand) > 0) {
-    using V = Vector<std::common_type_t<typename Operand::value_type...>>;
+    using T = std::common_type_t<typename Operand::value_type...>;
+    using V = Vector<T>;
+    const AllLanes all{past_caches && begin < end && is_for_streams<T>(out, row, begin)};
+    const bool fetches = past_caches && end - begin <= longest_fetched;
     std::int64_t j = begin;
-    for (; j + V::lanes <= end; j += V::lanes)
-      store(out, row, j, f(load<V>(operand, row, j, AllLanes())...), AllLanes());
+    for (; j + V::lanes <= end; j += V::lanes) {
+      if (fetches) (fetch_below(operand, row, j), ...);
+      store(out, row, j, f(load<V>(operand, row, j, all)...), all);
+    }
+    if (all.past_caches) end_streams();
     if (j < end) {
       const FirstLanes part{static_cast<int>(end - j)};
       store(out, row, j, f(load<V>(operand, row, j, part)...), part);
@@ -33,6 +46,7 @@ KOKKOS_FUNCTION void map_columns(std::int64_t row, std::int64_t begin, std::int6
     return;
   }
 #endif
+  (void)past_caches;
   for (std::int64_t j = begin; j < end; ++j) out.store(row, j, f(operand(row, j)...));
 }
 

@@ -17,6 +17,7 @@ namespace invar::backends::host {
 
 /// The lanes that take part: all of them, or the first few at the end of a row. Nothing beyond them is read or written.
 struct AllLanes {
+  bool past_caches = false;  ///< stores go past the caches, to addresses that is_for_streams() has seen
   template <class V>
   static constexpr int of() {
     return V::lanes;
@@ -70,23 +71,40 @@ auto upper_halves(Bits bits) {
 #endif
 }
 
+/// The bytes of a register into memory.
+template <class Register>
+void store_register(void* to, const Register& bytes, bool past_caches) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Register) == 64) {
+    if (past_caches) return _mm512_stream_si512(static_cast<__m512i*>(to), __builtin_bit_cast(__m512i, bytes));
+  }
+#endif
+#if defined(__AVX2__)
+  if constexpr (sizeof(Register) == 32) {
+    if (past_caches) return _mm256_stream_si256(static_cast<__m256i*>(to), __builtin_bit_cast(__m256i, bytes));
+  }
+  if constexpr (sizeof(Register) == 16) {
+    if (past_caches) return _mm_stream_si128(static_cast<__m128i*>(to), __builtin_bit_cast(__m128i, bytes));
+  }
+#endif
+  (void)past_caches;
+  __builtin_memcpy(to, &bytes, sizeof bytes);
+}
+
 /// num::narrow<E> of every lane, in memory.
 template <class E, class T>
-void narrow_to(E* to, Vector<T> a) {
+void narrow_to(E* to, Vector<T> a, bool past_caches = false) {
   if constexpr (in_register_v<T>) {
     const Vector<T> canonical = with_canonical_nan(a);
     if constexpr (std::is_same_v<E, T>) {
-      canonical.store(to);
-      return;
+      return store_register(to, canonical, past_caches);
     } else if constexpr (std::is_same_v<E, bfloat16_t>) {
       const auto bits = to_bits(canonical);
       const auto halves = upper_halves(bits + 0x7fffu + ((bits >> 16) & 1u));
-      __builtin_memcpy(to, &halves, sizeof halves);
-      return;
+      return store_register(to, halves, past_caches);
     } else if constexpr (std::is_same_v<E, float16_t> && requires { to_float16(canonical); }) {
       const auto halves = to_float16(canonical);
-      __builtin_memcpy(to, &halves, sizeof halves);
-      return;
+      return store_register(to, halves, past_caches);
     }
   }
   T lane[Vector<T>::lanes];
@@ -97,7 +115,7 @@ void narrow_to(E* to, Vector<T> a) {
 template <class E, class T, class Part>
 void store_to(E* to, std::int64_t stride, Vector<T> a, Part part) {
   if constexpr (std::is_same_v<Part, AllLanes>)
-    if (stride == 1) return narrow_to(to, a);
+    if (stride == 1) return narrow_to(to, a, part.past_caches);
   E lane[Vector<T>::lanes];
   narrow_to(lane, a);
   for (int l = 0; l < part.template of<Vector<T>>(); ++l) to[l * stride] = lane[l];
@@ -113,6 +131,42 @@ void store(const tree::TwoOutputs<First, Second>& out, std::int64_t row, std::in
            const tree::TwoValues<Vector<T>>& values, Part part) {
   store(out.first, row, i, values.first, part);
   store(out.second, row, i, values.second, part);
+}
+
+/// Asks for what stands below column i in the next row, where an operand has one.
+template <class Operand>
+void fetch_below(const Operand&, std::int64_t, std::int64_t) {}
+template <class X>
+void fetch_below(const tree::Elements<X>& x, std::int64_t row, std::int64_t i) {
+  __builtin_prefetch(x.address(row + 1 < x.rows() ? row + 1 : row, i), 0, 2);
+}
+template <class H, class A, class B>
+void fetch_below(const tree::RoundedSum<H, A, B>& sum, std::int64_t row, std::int64_t i) {
+  fetch_below(sum.a, row, i);
+  fetch_below(sum.b, row, i);
+}
+
+/// True where stores may go past the caches: whole vectors, in one register each, at multiples of their size.
+template <class T, class Y>
+bool is_for_streams(const tree::Output<Y>& out, std::int64_t row, std::int64_t i) {
+#if defined(__AVX2__)
+  using E = typename Y::value_type;
+  constexpr std::uintptr_t bytes = Vector<T>::lanes * sizeof(E);
+  if constexpr (in_register_v<T> && tree::has_unit_stride_v<Y> && (std::is_same_v<E, T> || sizeof(E) == 2))
+    return reinterpret_cast<std::uintptr_t>(&out.y(row, i)) % bytes == 0;
+#endif
+  (void)out, (void)row, (void)i;
+  return false;
+}
+template <class T, class First, class Second>
+bool is_for_streams(const tree::TwoOutputs<First, Second>& out, std::int64_t row, std::int64_t i) {
+  return is_for_streams<T>(out.first, row, i) && is_for_streams<T>(out.second, row, i);
+}
+/// Orders stores past the caches before what follows.
+inline void end_streams() {
+#if defined(__AVX2__)
+  _mm_sfence();
+#endif
 }
 
 /// A vector as tree::RoundedSum rounds it.
