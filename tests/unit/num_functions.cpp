@@ -5,6 +5,10 @@
 
 #include <doctest/doctest.h>
 
+#if !defined(__CUDACC__)
+#include <invar/backends/host/vector_functions.hpp>
+#include <invar/backends/host/vector_memory.hpp>
+#endif
 #include <invar/num/elementary.hpp>
 #include <invar/verify/random.hpp>
 #include <invar/verify/trace.hpp>
@@ -212,6 +216,95 @@ TEST_CASE("elementary functions: the bits of 100,000 results") {
     CHECK(hash.digest() == f.digest);
   }
 }
+
+#if !defined(__CUDACC__)  // nvcc compiles no vectors
+namespace {
+
+using Floats = invar::backends::host::Vector<float>;
+
+/// Calls check(input) for vectors of random floats, of floats around the bounds of formulas, and of special values.
+template <class Check>
+void for_each_vector(const Check& check) {
+  const float special[] = {0.0f,        -0.0f,         infinity,  -infinity, from_bits<float>(0x7f800001u), -104.0f,
+                           -105.0f,     0x1.62e42ep6f, 0x1p17f,   -0x1p17f,  from_bits<float>(0xffc12345u), 128.0f,
+                           -150.0f,     88.5f,         -103.97f,  0x1p-126f, from_bits<float>(0x00000001u), 3e38f,
+                           0x1.8p30f,   -87.4f,        -87.3365f, 1.5f,      from_bits<float>(0x80000001u), -3e38f,
+                           0x1p17f - 1, 65520.0f};
+  constexpr int specials = sizeof special / sizeof *special;
+  for (std::uint64_t first = 0; first < 100000; first += Floats::lanes) {
+    float lane[Floats::lanes];
+    for (int l = 0; l < Floats::lanes; ++l) {
+      const std::uint64_t index = first + static_cast<std::uint64_t>(l);
+      lane[l] = index % 5 == 0 ? special[index / 5 % specials] : random_input(functions[index % 8], index / 8);
+    }
+    check(lane);
+  }
+}
+
+/// What the vector gives and what the scalar gives, NaN as NaN.
+template <class OfVector, class OfScalar>
+void check_lanes(const char* name, const OfVector& of_vector, const OfScalar& of_scalar) {
+  int wrong = 0;
+  for_each_vector([&](const float* lane) {
+    float out[Floats::lanes];
+    of_vector(Floats::load(lane)).store(out);
+    for (int l = 0; l < Floats::lanes; ++l)
+      wrong += to_bits(num::canonical(out[l])) == to_bits(num::canonical(of_scalar(lane[l]))) ? 0 : 1;
+  });
+  CAPTURE(name);
+  CHECK(wrong == 0);
+}
+
+std::uint32_t bits_of(float x) { return to_bits(x); }
+template <class E>
+std::uint32_t bits_of(E x) {
+  return x.bits;
+}
+
+/// num::narrow<E> of a vector and of its lanes.
+template <class E>
+void check_narrow() {
+  int wrong = 0;
+  for_each_vector([&](const float* lane) {
+    E out[Floats::lanes];
+    invar::backends::host::narrow_to(out, Floats::load(lane));
+    for (int l = 0; l < Floats::lanes; ++l) wrong += bits_of(out[l]) == bits_of(num::narrow<E>(lane[l])) ? 0 : 1;
+  });
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+#define INVAR_TEST_LANES(call) \
+  check_lanes(                 \
+      #call, [](auto x) { return num::call; }, [](auto x) { return num::call; })
+
+TEST_CASE("vectors: each lane has the scalar's bits") {
+  INVAR_TEST_LANES(exp(x));
+  INVAR_TEST_LANES(exp2(x));
+  INVAR_TEST_LANES(sigmoid(x));
+  INVAR_TEST_LANES(sin(x));
+  INVAR_TEST_LANES(cos(x));
+  INVAR_TEST_LANES(exp_nonpositive(num::min(x, num::splat<decltype(x)>(0.0f))));
+  for (const float y : {0.0f, -0.0f, 1.0f, infinity, -infinity, num::canonical_nan<float>(), 0x1p-149f}) {
+    const auto with = [y](auto f) { return [f, y](auto x) { return f(x, num::splat<decltype(x)>(y)); }; };
+    const auto check = [&](const char* name, auto f) { check_lanes(name, with(f), with(f)); };
+    check("max", [](auto a, auto b) { return num::max(a, b); });
+    check("min", [](auto a, auto b) { return num::min(a, b); });
+    check("add", [](auto a, auto b) { return num::add(a, b); });
+    check("sub", [](auto a, auto b) { return num::sub(a, b); });
+    check("mul", [](auto a, auto b) { return num::mul(a, b); });
+    check("div", [](auto a, auto b) { return num::div(a, b); });
+    check("a product feeds a sum", [](auto a, auto b) { return num::add(num::mul(a, a), b); });
+  }
+}
+
+TEST_CASE("vectors: rounded to an element as a scalar is") {
+  check_narrow<float>();
+  check_narrow<invar::bfloat16_t>();
+  check_narrow<invar::float16_t>();
+}
+#endif
 
 TEST_CASE("elementary functions: a symbolic scalar records each under its own name") {
   const auto x = invar::verify::Trace::input(1);
