@@ -10,6 +10,10 @@
 #include "openblas.hpp"
 
 #include <invar/op/matmul.hpp>
+#if __has_include(<invar/packed_matrix.hpp>)
+#include <invar/packed_matrix.hpp>
+#define INVAR_PERF_PACKED
+#endif
 
 #include <Kokkos_Core.hpp>
 

@@ -8,6 +8,9 @@
 #include <benchmark/benchmark.h>
 #include <Kokkos_Core.hpp>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -21,6 +24,21 @@ namespace invar::perf {
 namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// Processor seconds that other programs have used on this machine; 0 where the system does not say.
+double seconds_of_others() {
+  std::ifstream file("/proc/stat");
+  std::string cpu;
+  double user = 0, nice = 0, system = 0;
+  file >> cpu >> user >> nice >> system;
+  rusage own{};
+  getrusage(RUSAGE_SELF, &own);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  const double all = (user + nice + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return file ? all - seconds(own.ru_utime) - seconds(own.ru_stime) : 0;
+}
 
 std::string quoted(const std::string& text) {
   std::string out = "\"";
@@ -97,6 +115,7 @@ Contests::Contests(int argc, char** argv) : threads_(Kokkos::DefaultHostExecutio
   int count = 2;
   benchmark::Initialize(&count, arguments);
   started_ = now();
+  others_ = seconds_of_others();
 }
 
 bool Contests::announce(const Case& work) {
@@ -166,12 +185,14 @@ void Contests::run(const Case& work, const std::vector<Contender>& contenders) {
 }
 
 int Contests::finish() const {
+  const double others = std::max(0.0, seconds_of_others() - others_) / std::max(1.0, now() - started_);
+  if (others > 0.1) std::fprintf(stderr, "the machine was busy: other programs kept %.2f processors at work\n", others);
   if (out_.empty()) return 0;
   std::ofstream file(out_);
   file << "{\"threads\": " << threads_ << ", \"quick\": " << (quick_ ? "true" : "false")
-       << ", \"repetitions\": " << repetitions_ << ",\n  \"invar\": \"" << INVAR_VERSION_MAJOR << '.'
-       << INVAR_VERSION_MINOR << '.' << INVAR_VERSION_PATCH << "\", \"kokkos\": \"" << KOKKOS_VERSION / 10000 << '.'
-       << KOKKOS_VERSION / 100 % 100 << '.' << KOKKOS_VERSION % 100
+       << ", \"repetitions\": " << repetitions_ << ", \"others\": " << number(others) << ",\n  \"invar\": \""
+       << INVAR_VERSION_MAJOR << '.' << INVAR_VERSION_MINOR << '.' << INVAR_VERSION_PATCH << "\", \"kokkos\": \""
+       << KOKKOS_VERSION / 10000 << '.' << KOKKOS_VERSION / 100 % 100 << '.' << KOKKOS_VERSION % 100
        << "\",\n  \"execution space\": " << quoted(Kokkos::DefaultHostExecutionSpace::name())
        << ", \"compiler\": " << quoted(INVAR_PERF_COMPILER) << ", \"flags\": " << quoted(INVAR_PERF_FLAGS) << notes_
        << ",\n  \"skipped\": [" << skipped_ << "],\n  \"cases\": [\n"

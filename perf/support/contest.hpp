@@ -65,7 +65,7 @@ class Contests {
  private:
   bool quick_ = false;
   int threads_ = 0, repetitions_ = 9, announced_ = 0, done_ = 0;
-  double min_seconds_ = 0.02, started_ = 0;
+  double min_seconds_ = 0.02, started_ = 0, others_ = 0;
   std::string out_, filter_, cases_, skipped_, notes_;
 };
 
