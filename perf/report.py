@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""perf/report.py --results FOLDER [--save PREFIX]: the tables and plots of perf/run's results.
+"""perf/report.py --results FOLDER [--save PREFIX] [--readme FILE]: the tables and plots of perf/run's results.
 
 Reads every *.json of a folder that a contest wrote. Prints the ratios, and writes cpu.json, cpu.md and, where matplotlib
-is installed, a picture of each operation, cpu_NAME.svg. --save copies them to PREFIX.json, PREFIX.md, PREFIX_NAME.svg.
+is installed, a picture of each operation, cpu_NAME.svg. --save copies them to PREFIX.json, PREFIX.md, PREFIX_NAME.svg;
+--readme replaces the table of ratios in FILE, which stands between two comments.
 """
 import argparse
 import json
@@ -150,6 +151,27 @@ def table(cases, operation):
                                     + [f"{us[n]:.4g}" if n in us else "" for n in names]) + " |"
 
 
+README_BEGIN, README_END = "<!-- This table is written by perf/run --readme. -->", "<!-- End of the table. -->"
+
+
+def readme_table(cases, context):
+    """The ratios in a few lines: work, then for each number of threads mean and least."""
+    counts = sorted({case["threads"] for case in cases})
+    rows = defaultdict(dict)
+    for count in counts:
+        for title, _, mean, least, _, goals, _ in summary(cases, count):
+            if not goals and not title.startswith(("matmul", "attention")):
+                continue
+            rows[title][count] = (f"{mean:.2f}, {least:.2f}", goals)
+    yield "| mean and least ratio | " + " | ".join(f"{c} thread{'s' if c > 1 else ''}" for c in counts) + " | aim |"
+    yield "|---|" + "---|" * (len(counts) + 1)
+    for title, by_count in rows.items():
+        yield f"| {title} | " + " | ".join(by_count.get(c, ("",))[0] for c in counts) + f" | {next(iter(by_count.values()))[1]} |"
+    peers = [f"{name} {context[name].split(' NO_')[0].removeprefix(name + ' ')}" for name in ("OpenBLAS", "oneDNN", "llama.cpp")
+             if name in context]
+    yield f"\n({context['machine']}; {context['date']}; {context['compiler']} `{context['flags']}`; {', '.join(peers)}.)"
+
+
 def plots(cases, folder):
     try:
         import matplotlib
@@ -170,7 +192,7 @@ def plots(cases, folder):
             pictures.setdefault(re.sub(r"\W+", "_", comparison.operation), []).append(title + ", bandwidth of the copy loop")
     for name, titles in pictures.items():
         wanted = [c for c in COMPARISONS if any(c.title.startswith(t) for t in titles)]
-        figure, axes = plt.subplots(1, len(titles), figsize=(4.6 * len(titles) + 1.4, 3.4), squeeze=False)
+        figure, axes = plt.subplots(1, len(titles), figsize=(6.4 * len(titles), 3.4), squeeze=False)
         drawn = False
         for axis, title in zip(axes[0], titles):
             lines = defaultdict(dict)
@@ -180,18 +202,23 @@ def plots(cases, folder):
                         rest = shape_text(case, but=(comparison.x,))
                         lines[rest, case["threads"]][case["shape"][comparison.x]] = r
                 x = comparison.x
-            colours = {rest: f"C{i}" for i, rest in enumerate(dict.fromkeys(rest for rest, _ in lines))}
+            # One colour for a shape in all panels of a picture.
+            rests = dict.fromkeys(shape_text(case, but=(x,)) for case in cases if case["operation"] == wanted[0].operation)
+            colours = {rest: f"C{i}" for i, rest in enumerate(rests)}
             for (rest, threads), points in lines.items():
                 drawn = True
                 axis.plot(sorted(points), [points[k] for k in sorted(points)], marker="o", markersize=3,
                           color=colours[rest], linestyle="-" if threads > 1 else "--",
                           label=f"{rest or name}, {threads} thread{'s' if threads > 1 else ''}")
             axis.axhline(1, color="black", linewidth=0.8)
+            values = sorted({value for points in lines.values() for value in points})
             axis.set(xscale="log", xlabel=x, ylabel="peer's time / Invar's", title=title)
+            axis.set_xticks(values, [f"{v:g}" if v < 1e5 else f"{v:.0e}".replace("e+0", "e") for v in values], rotation=45)
+            axis.minorticks_off()
             axis.set_ylim(bottom=0)
             axis.grid(True, alpha=0.3)
             if lines:
-                axis.legend(fontsize=6)
+                axis.legend(fontsize=6, loc="upper left", bbox_to_anchor=(1, 1))
         if drawn:
             figure.tight_layout()
             file = folder / f"cpu_{name}.svg"
@@ -205,6 +232,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=pathlib.Path, required=True)
     parser.add_argument("--save", type=pathlib.Path)
+    parser.add_argument("--readme", type=pathlib.Path)
     args = parser.parse_args()
     files = [json.loads(f.read_text()) for f in sorted(args.results.glob("*.json")) if f.name != "cpu.json"]
     contests = [f for f in files if "cases" in f]
@@ -260,6 +288,11 @@ def main():
     if others > 0.1:
         print(f"the machine was busy: up to {others:.2f} processors worked for other programs")
     print(f"goals missed: {missed}")
+    if args.readme:
+        page = args.readme.read_text()
+        before, rest = page.split(README_BEGIN)
+        args.readme.write_text("\n".join([before + README_BEGIN, *readme_table(cases, context), README_END])
+                               + rest.split(README_END)[1])
     if args.save:
         args.save.parent.mkdir(parents=True, exist_ok=True)
         for file in [args.results / "cpu.json", args.results / "cpu.md", *(f for _, f in pictures)]:

@@ -16,6 +16,7 @@ import time
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--program", required=True, help="perf.model")
 parser.add_argument("--llama", help="llama-batched-bench, built by hand")
+parser.add_argument("--llama-version", default="not said", help="its version and how it was built")
 parser.add_argument("--f32", help="GGUF file with F32 weights")
 parser.add_argument("--bf16", help="GGUF file with BF16 weights")
 parser.add_argument("--threads", type=int, required=True)
@@ -72,8 +73,9 @@ for precision, model in (("f32", args.f32), ("bf16", args.bf16)):
                                 "least": round(us[0], 3), "most": round(us[-1], 3), "count": len(us)})
             cases.append({"operation": f"model {phase} {precision}", "shape": {"batch": batch}, "threads": args.threads,
                           "bytes": 0, "flops": 0, "contenders": entries})
+note = {"llama.cpp": args.llama_version, "llama.cpp options": " ".join(llama[3:]) + "; and with -fa"} if args.llama else {}
 for reason in skipped:
     print("SKIP:", reason, file=sys.stderr)
 with open(args.out, "w") as file:
-    json.dump({"threads": args.threads, "quick": False, "repetitions": args.rounds, "skipped": skipped, "cases": cases,
-               "model": f"{args.prompt} tokens of prompt and {args.tokens} of answer for each request"}, file, indent=1)
+    json.dump({"threads": args.threads, "quick": False, "repetitions": args.rounds, "skipped": skipped, "cases": cases, **note,
+               "whole model": f"{args.prompt} tokens of prompt and {args.tokens} of answer for each request"}, file, indent=1)
