@@ -3,7 +3,7 @@
 
 Reads every *.json of a folder that a contest wrote. Prints the ratios, and writes cpu.json, cpu.md and, where
 matplotlib is installed, a picture of each operation, cpu_NAME.svg. --save copies them to PREFIX.json, PREFIX.md,
-PREFIX_NAME.svg; --readme replaces the table of ratios in FILE, which stands between two comments.
+PREFIX_NAME.svg, where the page names PREFIX_notes.md if there is one; --readme replaces the table of ratios in FILE, which stands between two comments.
 """
 import argparse
 import json
@@ -117,6 +117,8 @@ def main():
             text.append(f"| {title} | {count} | {mean:.2f} | {least:.2f} | {where} | {goals} | {verdict} |")
             print(f"  {title:72} {count:5} {mean:6.2f} {least:6.2f}  {goals} {verdict}  (least at {where})")
     prefix = args.save.name if args.save else "cpu"
+    if args.save and args.save.with_name(prefix + "_notes.md").exists():
+        text += ["", f"What limits the work, and what was tried: [{prefix}_notes.md]({prefix}_notes.md)"]
     if pictures:
         text += ["", "## Pictures", ""]
         text += [f"![{name}]({file.name.replace('cpu', prefix, 1)})" for name, file in pictures]
