@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// \file
-/// Schedules of attention: how many query rows a task keeps together, and whether a team shares a row's splits.
+/// Schedules of attention: how many query rows a task keeps together, and whether threads share a row's splits.
 #ifndef INVAR_SCHEDULE_ATTENTION_HPP
 #define INVAR_SCHEDULE_ATTENTION_HPP
 
@@ -11,36 +11,44 @@
 
 namespace invar::schedule {
 
+/// What a host's vectors hold side by side.
+enum class AttentionLanes {
+  rows,     ///< query rows, each in a lane of its own: for many of them
+  keys,     ///< positions, then elements of a value: for at most 8 rows of a request
+  fitting,  ///< keys for a request's last rows where these are few, rows otherwise
+};
+
 /// A task of attention. Nothing here reaches the arithmetic.
 struct Attention {
   const char* name;
-  /// Query rows of one KV head that share a pass over K and V: neighbouring heads of a group, then neighbouring tokens.
+  /// Query rows of one KV head in a task: neighbouring heads of a group, then neighbouring tokens. Those of one request
+  /// share a pass over K and V.
   int rows_per_task;
-  /// Threads that share the splits of a task; clipped to what the instance has.
+  /// Threads that share all tasks' splits; clipped to what the instance has. With 1 a thread has a task to itself.
   int team_size;
+  /// Only hosts look at it.
+  AttentionLanes lanes = AttentionLanes::fitting;
 };
-
-/// Most rows that a task keeps together.
-inline constexpr int attention_max_rows = 8;
 
 /// The schedules of attention on a backend, and the choice among them; this one is for hosts.
 template <class Exec>
 struct AttentionSchedules {
-  static constexpr std::array<Attention, 4> table{{
-      {"row per thread", 1, 1},
-      {"3 rows per thread", 3, 1},
-      {"8 rows per thread", 8, 1},
-      {"4 rows per team, a split a thread", 4, 1 << 20},
+  static constexpr int everyone = 1 << 20;
+  static constexpr std::array<Attention, 6> table{{
+      {"48 rows a thread", 48, 1, AttentionLanes::fitting},
+      {"48 rows a thread, rows in lanes", 48, 1, AttentionLanes::rows},
+      {"16 rows a thread, rows in lanes", 16, 1, AttentionLanes::rows},
+      {"8 rows a thread, keys in lanes", 8, 1, AttentionLanes::keys},
+      {"48 rows, a split a thread", 48, everyone, AttentionLanes::fitting},
+      {"8 rows, keys in lanes, a split a thread", 8, everyone, AttentionLanes::keys},
   }};
 
-  static const Attention& choose(const Exec& exec, std::int64_t rows, std::int64_t kv_heads, std::int64_t splits) {
+  static const Attention& choose(const Exec& exec, std::int64_t rows, std::int64_t kv_heads, std::int64_t requests) {
     const int workers = Backend<Exec>::workers(exec);
-    const auto tasks = [&](std::int64_t rows_per_task) {
-      return (rows + rows_per_task - 1) / rows_per_task * kv_heads;
-    };
-    if (tasks(8) >= 4 * workers || workers == 1) return table[2];
-    if (splits > 1 && tasks(4) < 2 * workers) return table[3];
-    return tasks(3) >= workers ? table[1] : table[0];
+    const bool few = rows <= 8 * requests;  // of each request
+    const std::int64_t tasks = (rows + (few ? 8 : 48) - 1) / (few ? 8 : 48) * kv_heads;
+    const bool apart = workers == 1 || tasks >= 8 * workers;
+    return few ? (apart ? table[3] : table[5]) : (apart ? table[0] : table[4]);
   }
 };
 
@@ -50,11 +58,11 @@ inline constexpr const auto& attention_table = AttentionSchedules<Exec>::table;
 
 /// The schedule for a shape.
 ///
-/// \param rows    query tokens times heads of a group
-/// \param splits  splits of the longest possible KV sequence
+/// \param rows      query tokens times heads of a group
+/// \param requests  whose tokens these are
 template <class Exec>
-const Attention& choose_attention(const Exec& exec, std::int64_t rows, std::int64_t kv_heads, std::int64_t splits) {
-  return AttentionSchedules<Exec>::choose(exec, rows, kv_heads, splits);
+const Attention& choose_attention(const Exec& exec, std::int64_t rows, std::int64_t kv_heads, std::int64_t requests) {
+  return AttentionSchedules<Exec>::choose(exec, rows, kv_heads, requests);
 }
 
 }  // namespace invar::schedule

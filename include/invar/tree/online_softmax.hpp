@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// \file
-/// The state of one query row in attention: running maximum, row sum in classes, output; and its three steps.
+/// The state of one query row in attention: running maximum and row sum in classes; and its steps.
 #ifndef INVAR_TREE_ONLINE_SOFTMAX_HPP
 #define INVAR_TREE_ONLINE_SOFTMAX_HPP
 
 #include <invar/num/arithmetic.hpp>
 #include <invar/num/exp2.hpp>
-#include <invar/tree/chain_tile.hpp>
 
 #include <Kokkos_Macros.hpp>
 #include <cmath>
@@ -14,7 +13,7 @@
 
 namespace invar::tree {
 
-/// The value of a finished split, or of the total so far: maximum m, sum l, and output O, which is held elsewhere.
+/// Maximum m and sum l of a finished split.
 template <class T>
 struct SplitSums {
   T max;
@@ -33,21 +32,30 @@ class RowSoftmax {
     for (int i = 0; i < classes; ++i) sum_[i] = T(0);
   }
 
-  /// Steps 2 and 3 for a block of which the first `visible` positions count: turns scores into probabilities in place,
-  /// advances maximum and sums, and returns alpha, by which the output has to be scaled.
-  KOKKOS_FUNCTION T block(T* score, int visible, T scale) {
-    T highest = T(-HUGE_VALF);
-    for (int j = 0; j < visible; ++j) highest = num::max(highest, score[j]);
+  struct Step {
+    T alpha;        ///< scales what the split has so far
+    T minus_shift;  ///< p = exp2(fma(scale, score, minus_shift))
+  };
+
+  /// Step 2 for a block whose largest visible score is `highest`.
+  KOKKOS_FUNCTION Step advance(T highest, T scale) {
     const T next = num::max(max_, num::mul(scale, highest));
     const T shift = num::finite_or_zero(next);
     const T alpha = num::exp2(num::sub(max_, shift));
-    const T minus_shift = num::negate(shift);
-    for (int j = 0; j < visible; ++j) score[j] = num::exp2(num::fma(scale, score[j], minus_shift));
-    // −0 is the exact identity of addition: what is not visible changes no sum.
-    for (int j = visible; j < Contract::block; ++j) score[j] = T(-0.0);
     max_ = next;
-    add_classes(score, alpha);
-    return alpha;
+    return {alpha, num::negate(shift)};
+  }
+
+  /// Step 3 for a whole block of probabilities; −0, the exact identity of addition, for what is not visible.
+  KOKKOS_FUNCTION void add(const T* p, T alpha) {
+    for (int u = 0; u < parts; ++u) {
+      T lane[8];
+      for (int i = 0; i < 8; ++i) lane[i] = T(-0.0);
+      for (int j = 0; j < 32; j += 8)
+        for (int i = 0; i < 8; ++i) lane[i] = num::add(lane[i], p[u * 32 + j + i]);
+      for (int t = 0; t < 4; ++t)
+        sum_[4 * u + t] = num::fma(sum_[4 * u + t], alpha, num::add(lane[2 * t], lane[2 * t + 1]));
+    }
   }
 
   /// Step 5.
@@ -61,32 +69,27 @@ class RowSoftmax {
   }
 
  private:
-  KOKKOS_FUNCTION void add_classes(const T* p, T alpha) {
-    for (int u = 0; u < parts; ++u) {
-      T lane[8];
-      for (int i = 0; i < 8; ++i) lane[i] = T(-0.0);
-      for (int j = 0; j < 32; j += 8)
-        for (int i = 0; i < 8; ++i) lane[i] = num::add(lane[i], p[u * 32 + j + i]);
-      for (int t = 0; t < 4; ++t)
-        sum_[4 * u + t] = num::fma(sum_[4 * u + t], alpha, num::add(lane[2 * t], lane[2 * t + 1]));
-    }
-  }
-
   T max_;
   T sum_[classes];
 };
 
-/// Step 6: folds a later split (m, l, O) into the total.
+/// What step 6 multiplies the outputs by: O = fma(O_s, split, O·total).
 template <class T>
-KOKKOS_INLINE_FUNCTION void fold_split(SplitSums<T>& total, T* total_out, const SplitSums<T>& split, const T* split_out,
-                                       int width) {
-  const T next = num::max(total.max, split.max);
+struct FoldFactors {
+  T total;
+  T split;
+};
+
+/// Step 6 for maximum and sum: folds a later split's into the total's.
+template <class T>
+KOKKOS_INLINE_FUNCTION FoldFactors<T> fold_sums(T& max, T& sum, T split_max, T split_sum) {
+  const T next = num::max(max, split_max);
   const T shift = num::finite_or_zero(next);
-  const T a = num::exp2(num::sub(total.max, shift));
-  const T a_split = num::exp2(num::sub(split.max, shift));
-  for (int d = 0; d < width; ++d) total_out[d] = num::fma(split_out[d], a_split, num::mul(total_out[d], a));
-  total.sum = num::fma(split.sum, a_split, num::mul(total.sum, a));
-  total.max = next;
+  const T a = num::exp2(num::sub(max, shift));
+  const T a_split = num::exp2(num::sub(split_max, shift));
+  sum = num::fma(split_sum, a_split, num::mul(sum, a));
+  max = next;
+  return {a, a_split};
 }
 
 }  // namespace invar::tree
