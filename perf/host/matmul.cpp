@@ -10,10 +10,7 @@
 #include "openblas.hpp"
 
 #include <invar/op/matmul.hpp>
-#if __has_include(<invar/packed_matrix.hpp>)
 #include <invar/packed_matrix.hpp>
-#define INVAR_PERF_PACKED
-#endif
 
 #include <Kokkos_Core.hpp>
 
@@ -37,18 +34,14 @@ struct Weights {
     for (std::int64_t i = 0; i < copies; ++i) {
       rows.push_back(Kokkos::subview(all, std::pair(i * n, (i + 1) * n), Kokkos::ALL));
       memory.push_back(rows.back().data());
-#ifdef INVAR_PERF_PACKED
       packed.push_back(pack(Exec(), transposed(rows.back())));
-#endif
     }
     Kokkos::fence();
   }
   Matrix<T> all;
   std::vector<Matrix<T>> rows;
   std::vector<const void*> memory;
-#ifdef INVAR_PERF_PACKED
   std::vector<PackedMatrix<T>> packed;
-#endif
 };
 
 template <class T>
@@ -62,16 +55,12 @@ void add_invar(std::vector<Contender>& contenders, const char* in_place, const c
                           exec.fence();
                         },
                         result, tolerance});
-#ifdef INVAR_PERF_PACKED
   contenders.push_back({packed, Role::invar,
                         [=, &w](std::int64_t turn) {
                           matmul(exec, c, a, w.packed[static_cast<std::size_t>(turn) % w.packed.size()]);
                           exec.fence();
                         },
                         result, tolerance});
-#else
-  (void)packed;
-#endif
 }
 
 struct Shape {
