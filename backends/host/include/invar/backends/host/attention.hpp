@@ -74,7 +74,7 @@ template <class TilesOfCall>
 struct TeamTask {
   using scalar = typename TilesOfCall::scalar;
   TilesOfCall tiles;
-  TeamMemory<TilesOfCall> memory;  // the last result is the total that a window leaves behind
+  TeamMemory<TilesOfCall> memory;  // the last two results are totals that windows leave behind
 
   template <class Member>
   void operator()(const Member& member) const {
@@ -82,7 +82,7 @@ struct TeamTask {
     // In the gap in front of the results: the next split to be taken.
     auto* const ticket = reinterpret_cast<std::int64_t*>(base);
     const auto take = [&] { return Kokkos::atomic_fetch_add(ticket, std::int64_t{1}); };
-    const std::int64_t window = memory.results - 1;
+    const std::int64_t window = memory.results - 2;
     std::int64_t end = window;
     for (std::int64_t begin = 0; begin < end; begin += window) {
       if (member.team_rank() == 0) *ticket = begin;
@@ -127,19 +127,23 @@ struct TeamTask {
 
   template <class Member>
   void fold(const Member& member, scalar* base, std::int64_t begin, std::int64_t end) const {
-    scalar* const left_behind = memory.result(base, memory.results - 1);
+    // A tile may end in this window while another one, which another thread folds, goes on: totals take turns.
+    const std::int64_t window = memory.results - 2;
+    const std::int64_t turn_of_window = begin / window % 2;
+    scalar* const inherited = memory.result(base, window + 1 - turn_of_window);
+    scalar* const left_behind = memory.result(base, window + turn_of_window);
     int turn = 0;
     each_tile(member, [&](const auto& tile, std::int64_t first) {
       const std::int64_t all = first + tile.splits;
       if (first >= end || all <= begin || turn++ % member.team_size() != member.team_rank()) return;
-      scalar* total = left_behind;
+      scalar* total = inherited;
       std::int64_t next = std::max(first, begin);
       if (first >= begin) total = memory.result(base, next++ - begin);
       for (; next < std::min(all, end); ++next)
         tiles.fold(tile, total, memory.result(base, next - begin), next - first);
       if (all <= end)
         tiles.finish(tile, total);
-      else if (total != left_behind)
+      else
         std::copy(total, total + memory.result_size, left_behind);
     });
   }
@@ -167,7 +171,7 @@ struct Kernels {
       const auto fit =
           most_bytes / (tiles.result_size() * static_cast<std::int64_t>(sizeof(typename TilesOfCall::scalar)));
       const auto window = std::max<std::int64_t>(team, std::min<std::int64_t>(16 * team, fit));
-      const TeamMemory<TilesOfCall> memory(tiles, static_cast<int>(window) + 1);
+      const TeamMemory<TilesOfCall> memory(tiles, static_cast<int>(window) + 2);
       const int teams = std::max(1, schedule::Backend<Exec>::workers(exec) / team);
       launch(exec, std::min<std::int64_t>(teams, tiles.parts()), team, memory, TeamTask<TilesOfCall>{tiles, memory});
     }
