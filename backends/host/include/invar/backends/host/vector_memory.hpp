@@ -50,8 +50,12 @@ V load(const Operand& x, std::int64_t row, std::int64_t i, Part part) {
 inline __m256i to_float16(Vector<float> a) { return _mm512_maskz_cvtps_ph(0xffff, a.v, 0); }
 #elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 inline __m128i to_float16(Vector<float> a) { return _mm256_cvtps_ph(a.v, 0); }
-#elif defined(__ARM_NEON) && defined(__aarch64__)
-inline float16x4_t to_float16(Vector<float> a) { return vcvt_f16_f32(a.v); }
+#elif defined(__aarch64__) && defined(__GNUC__)
+inline Vector<float>::Halves to_float16(Vector<float> a) {
+  Vector<float>::Halves halves;
+  asm("fcvtn %0.4h, %1.4s" : "=w"(halves) : "w"(a.v));
+  return halves;
+}
 #endif
 
 /// The upper 16 bits of each lane.
