@@ -79,7 +79,8 @@ struct TeamTask {
   template <class Member>
   void operator()(const Member& member) const {
     scalar* const base = scratch<scalar>(member, memory);
-    // In the gap in front of the results: the next split to be taken.
+    // In the gap in front of the results: the next split to be taken. An integer; who computes a split, and when, never
+    // reaches the order in which they are folded.
     auto* const ticket = reinterpret_cast<std::int64_t*>(base);
     const auto take = [&] { return Kokkos::atomic_fetch_add(ticket, std::int64_t{1}); };
     const std::int64_t window = memory.results - 2;
