@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/copy.hpp"
 #include "support/matmul_law.hpp"
 
 #include <invar/op/batched_matmul.hpp>
@@ -126,7 +127,7 @@ void check_batch_epilogues() {
   }
   batched_matmul<Contract>(exec, c, a, b, whole.with_residual(residual));
   CHECK_BITS(expected, c);
-  Kokkos::deep_copy(c, residual);
+  copy(c, residual);
   batched_matmul<Contract>(exec, c, a, b, whole.with_residual(c));
   CHECK_BITS(expected, c);
   reference::batched_matmul<Contract>(expected, a, b, bias);

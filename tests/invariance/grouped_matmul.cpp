@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/copy.hpp"
 #include "support/matmul_law.hpp"
 
 #include <invar/op/grouped_matmul.hpp>
@@ -99,14 +100,14 @@ void check_orders() {
   const Matrices<T> other_b("b", 4, k, n);
   const Matrix<R> c("c", 20, n), other("other", 20, n), back("back", 20, n);
   for (std::size_t g = 0; g < 4; ++g) {
-    Kokkos::deep_copy(tree::matrix_of(other_b, 3 - g), tree::matrix_of(b, g));
-    Kokkos::deep_copy(rows_of(other_a, reversed[3 - g], reversed[4 - g]), tree::rows_of(a, offsets[g], offsets[g + 1]));
+    copy(tree::matrix_of(other_b, 3 - g), tree::matrix_of(b, g));
+    copy(rows_of(other_a, reversed[3 - g], reversed[4 - g]), tree::rows_of(a, offsets[g], offsets[g + 1]));
   }
   grouped_matmul<Contract>(executions().back(), c, a, b, offsets_view<std::int32_t>(offsets));
   grouped_matmul<Contract>(executions().back(), other, other_a, other_b, offsets_view<std::int32_t>(reversed));
   executions().back().fence("the results are read");
   for (std::size_t g = 0; g < 4; ++g)
-    Kokkos::deep_copy(rows_of(back, offsets[g], offsets[g + 1]), rows_of(other, reversed[3 - g], reversed[4 - g]));
+    copy(rows_of(back, offsets[g], offsets[g + 1]), rows_of(other, reversed[3 - g], reversed[4 - g]));
   CHECK_BITS(c, back);
 }
 
@@ -123,7 +124,7 @@ void check_group_layouts() {
   const Kokkos::View<T***, Kokkos::LayoutLeft, Memory> left_b("left", 4, k, n);
   const Strided rows_b("rows", Kokkos::LayoutStride(4, n * k, k, 1, n, k));  // [G, N, K]
   const Kokkos::View<std::int64_t*, Kokkos::LayoutStride, Memory> apart("apart", Kokkos::LayoutStride(5, 3));
-  Kokkos::deep_copy(left_a, a);
+  copy(left_a, a);
   for (std::int64_t g = 0; g < 5; ++g) {
     apart(g) = offsets[static_cast<std::size_t>(g)];
     for (std::int64_t p = 0; p < k && g < 4; ++p)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/copy.hpp"
 #include "support/matmul_law.hpp"
 
 #include <cstdint>
@@ -90,7 +91,7 @@ void check_in_place() {
       expected(i, j) = num::narrow<C>(num::add(num::widen(C(product(i, j))), num::widen(C(before(i, j)))));
   for (const auto* schedule : schedules<Matmul<T>>()) {
     const Framed<C> c(m, n, 1, 1);
-    Kokkos::deep_copy(c.view(), before);
+    copy(c.view(), before);
     const Execution exec = executions().back();
     matmul(exec, c.view(), a, b, epilogue().scaled(2.0).with_residual(c.view()), schedule);
     exec.fence("the result is read");

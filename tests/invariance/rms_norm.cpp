@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/copy.hpp"
 #include "support/refusal.hpp"
 #include "support/row_law.hpp"
 
@@ -30,7 +31,7 @@ template <class T>
 struct InPlace : RmsNorm<T> {
   template <class Out, class In>
   static void kernel(const Execution& exec, const Out& out, const In& in, const schedule::Rows* schedule) {
-    Kokkos::deep_copy(out, in);
+    copy(out, in);
     RmsNorm<T>::kernel(exec, out, out, schedule);
   }
 };

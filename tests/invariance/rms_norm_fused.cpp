@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/copy.hpp"
 #include "support/refusal.hpp"
 #include "support/row_law.hpp"
 
@@ -47,7 +48,7 @@ template <class T>
 struct InPlace : AddRmsNorm<T> {
   template <class Out, class In>
   static void kernel(const Execution& exec, const Out& out, const In& in, const schedule::Rows* schedule) {
-    Kokkos::deep_copy(out, in);
+    copy(out, in);
     AddRmsNorm<T>::kernel(exec, out, out, schedule);
   }
 };

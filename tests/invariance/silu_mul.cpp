@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/copy.hpp"
 #include "support/refusal.hpp"
 #include "support/row_law.hpp"
 
@@ -29,7 +30,7 @@ template <class T, int Which>
 struct InPlace : SiluMul<T> {
   template <class Out, class In>
   static void kernel(const Execution& exec, const Out& out, const In& in, const schedule::Elementwise* schedule) {
-    Kokkos::deep_copy(out, part(in, Which, 2));
+    copy(out, part(in, Which, 2));
     if constexpr (Which == 0)
       invar::silu_mul(exec, out, out, part(in, 1, 2), schedule);
     else

@@ -9,6 +9,7 @@
 
 #include <invar/verify/random.hpp>
 #include "check_bits.hpp"
+#include "copy.hpp"
 #include "environment.hpp"
 #include "framed.hpp"
 
@@ -114,10 +115,9 @@ class Batch {
       for (std::int64_t p = pieces[r].begin; p < pieces[r].end; ++p) {
         const std::int64_t token = begin(r) + p - pieces[r].begin;
         const auto at = std::pair(token, token + 1);
-        Kokkos::deep_copy(Kokkos::subview(q, at, Kokkos::ALL, Kokkos::ALL),
-                          Kokkos::subview(pieces[r].sequence->q, std::pair(p, p + 1), Kokkos::ALL, Kokkos::ALL));
-        Kokkos::deep_copy(Kokkos::subview(expected, at, Kokkos::ALL, Kokkos::ALL),
-                          pieces[r].sequence->expected(p, causal));
+        copy(Kokkos::subview(q, at, Kokkos::ALL, Kokkos::ALL),
+             Kokkos::subview(pieces[r].sequence->q, std::pair(p, p + 1), Kokkos::ALL, Kokkos::ALL));
+        copy(Kokkos::subview(expected, at, Kokkos::ALL, Kokkos::ALL), pieces[r].sequence->expected(p, causal));
       }
   }
 

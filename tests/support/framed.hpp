@@ -63,7 +63,9 @@ class Framed {
   using View = decltype(window(Buffer(), 0, 0, 0));
 
   Framed(std::int64_t rows, std::int64_t columns, std::int64_t left = 0, std::int64_t right = 0)
-      : buffer_("buffer", rows + 2, left + columns + right), left_(left), view_(window(buffer_, rows, columns, left)) {
+      : buffer_(Kokkos::view_alloc("buffer", Kokkos::WithoutInitializing), rows + 2, left + columns + right),
+        left_(left),
+        view_(window(buffer_, rows, columns, left)) {
     fill(buffer_, garbage<T>());
   }
 

@@ -3,6 +3,7 @@
 #ifndef INVAR_TESTS_SUPPORT_MATMUL_LAW_HPP
 #define INVAR_TESTS_SUPPORT_MATMUL_LAW_HPP
 
+#include "copy.hpp"
 #include "refusal.hpp"
 #include "row_law.hpp"
 
@@ -137,9 +138,9 @@ void check_matmul_columns() {
     for (const std::int64_t rows : by_size<std::int64_t>({1, 2, 3, 4, 5, 7, 8, 9, 31, 33, 65}, {1, 3, 9})) {
       const auto a = shared_matrix<T>(rows, k, 31), b = shared_matrix<T>(k, columns, 32);
       const Framed<T> padded(k, columns, 3, 2);
-      Kokkos::deep_copy(padded.view(), b);
+      copy(padded.view(), b);
       Kokkos::View<T**, Kokkos::LayoutLeft, Memory> left("b", k, columns);
-      Kokkos::deep_copy(left, b);
+      copy(left, b);
       Matrix<R> expected("expected", rows, columns);
       reference::matmul(expected, a, b);
       for (const schedule::Matmul& schedule : schedule::matmul_table<Execution>) {

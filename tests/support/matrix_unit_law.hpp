@@ -3,6 +3,7 @@
 #ifndef INVAR_TESTS_SUPPORT_MATRIX_UNIT_LAW_HPP
 #define INVAR_TESTS_SUPPORT_MATRIX_UNIT_LAW_HPP
 
+#include "copy.hpp"
 #include "matmul_law.hpp"
 
 #include <invar/num/matrix_unit.hpp>
@@ -99,8 +100,7 @@ void check_zero_groups() {
   const Framed<T> longer(3, k + 3 * Unit::group);
   fill(longer.view(), T(0.0f));
   Matrix<T> b("b", k + 3 * Unit::group, 37);
-  Kokkos::deep_copy(Kokkos::subview(b, std::pair<std::int64_t, std::int64_t>(0, k), Kokkos::ALL),
-                    shared_matrix<T>(k, 37, 21));
+  copy(Kokkos::subview(b, std::pair<std::int64_t, std::int64_t>(0, k), Kokkos::ALL), shared_matrix<T>(k, 37, 21));
   for (std::int64_t i = 0; i < 3; ++i)
     for (std::int64_t p = 0; p < k; ++p) longer.view()(i, p) = a.view()(i, p);
   const Matrix<float> c("c", 3, 37);
@@ -118,9 +118,9 @@ void check_unit_columns() {
     for (const std::int64_t rows : by_size<std::int64_t>({1, 2, 7, 8, 9, 31, 32, 33, 65}, {1, 9})) {
       const auto a = shared_matrix<T>(rows, k, 31), b = shared_matrix<T>(k, columns, 32);
       const Framed<T> padded(k, columns, 3, 2);
-      Kokkos::deep_copy(padded.view(), b);
+      copy(padded.view(), b);
       Kokkos::View<T**, Kokkos::LayoutLeft, Memory> left("b", k, columns);
-      Kokkos::deep_copy(left, b);
+      copy(left, b);
       Matrix<float> expected("expected", rows, columns);
       reference::matmul<Contract>(expected, a, b);
       for (const schedule::Matmul& schedule : schedule::matrix_unit_matmul_table<Execution>) {

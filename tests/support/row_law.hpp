@@ -7,6 +7,7 @@
 #include <invar/verify/random.hpp>
 #include "axes.hpp"
 #include "check_bits.hpp"
+#include "copy.hpp"
 #include "framed.hpp"
 #include "row_operation.hpp"
 
@@ -100,7 +101,7 @@ void check_batches(const Op& op) {
     for (const std::int64_t r : positions()) {
       const auto& exec = executions()[r % executions().size()];
       Framed<typename Op::Element> alone(1, Op::inputs * n, 5, 0);
-      Kokkos::deep_copy(alone.view(), rows_of(all.view(), r, r + 1));
+      copy(alone.view(), rows_of(all.view(), r, r + 1));
       INFO("row ", r);
       check_run(op, rows_of(expected, r, r + 1), exec, alone.view(), nullptr);
       check_run(op, rows_of(expected, r, most), exec, rows_of(all.view(), r, most), nullptr);
@@ -118,7 +119,7 @@ void check_neighbours(const Op& op) {
     for (const std::int64_t r : is_tiny() ? std::vector<std::int64_t>{4} : std::vector<std::int64_t>{0, 4, 8}) {
       Framed<T> batch(rows, Op::inputs * n);
       fill(batch.view(), hostile);
-      Kokkos::deep_copy(rows_of(batch.view(), r, r + 1), rows_of(in.view(), r, r + 1));
+      copy(rows_of(batch.view(), r, r + 1), rows_of(in.view(), r, r + 1));
       for (const auto* schedule : schedules_along<Op>()) {
         Framed<typename Op::Result> out(rows, expected.extent(1));
         op.kernel(executions().back(), out.view(), typename Framed<T>::View::const_type(batch.view()), schedule);
@@ -137,7 +138,7 @@ void check_alignment(const Op& op) {
   for (const std::int64_t left : alignment_offsets())
     for (const std::int64_t right : {0, 1, 4}) {
       Framed<typename Op::Element> in(3, Op::inputs * n, left, right);
-      Kokkos::deep_copy(in.view(), data.view());
+      copy(in.view(), data.view());
       INFO("offset ", left, ", padding ", right);
       check_run(op, expected, executions().back(), in.view(), nullptr, right, left);
     }

@@ -40,15 +40,38 @@ std::string describe(const T& x) {
   return text.str();
 }
 
+/// A view's extents, for what does not depend on the view's type: a program compares views of many types.
+using Extents = std::vector<std::int64_t>;
+
 template <class V>
-std::string index_text(const V& v, std::int64_t flat) {
+Extents extents_of(const V& v) {
+  Extents extents;
+  for (int d = 0; d < static_cast<int>(V::rank); ++d) extents.push_back(static_cast<std::int64_t>(v.extent(d)));
+  return extents;
+}
+
+inline std::string index_text(const Extents& extents, std::int64_t flat) {
   std::string text;
-  for (int d = static_cast<int>(V::rank) - 1; d >= 0; --d) {
-    const auto n = static_cast<std::int64_t>(v.extent(d));
-    text = std::to_string(flat % n) + (text.empty() ? "" : ", ") + text;
-    flat /= n;
+  for (auto n = extents.rbegin(); n != extents.rend(); ++n) {
+    text = std::to_string(flat % *n) + (text.empty() ? "" : ", ") + text;
+    flat /= *n;
   }
   return "(" + text + ")";
+}
+
+/// The message for views of unequal extents, empty for equal ones.
+inline std::string extent_message(const Extents& expected, const Extents& actual) {
+  for (std::size_t d = 0; d < expected.size(); ++d)
+    if (expected[d] != actual[d])
+      return "extent " + std::to_string(d) + " differs: expected " + std::to_string(expected[d]) + ", found " +
+             std::to_string(actual[d]);
+  return "";
+}
+
+template <class T>
+std::string message(const Comparison& result, const std::string& index, const T& expected, const T& found) {
+  return std::to_string(result.differing) + " of " + std::to_string(result.elements) + " elements differ, first at " +
+         index + ": expected " + describe(expected) + ", found " + describe(found);
 }
 
 }  // namespace detail
@@ -63,13 +86,12 @@ Comparison compare(const Expected& expected, const Actual& actual) {
   static_assert(static_cast<int>(Expected::rank) == static_cast<int>(Actual::rank),
                 "Invar: compare() takes views of one rank");
   Comparison result;
-  for (int d = 0; d < static_cast<int>(Expected::rank); ++d)
-    if (expected.extent(d) != actual.extent(d)) {
-      result.differing = 1;
-      result.message = "extent " + std::to_string(d) + " differs: expected " + std::to_string(expected.extent(d)) +
-                       ", found " + std::to_string(actual.extent(d));
-      return result;
-    }
+  const detail::Extents extents = detail::extents_of(expected);
+  result.message = detail::extent_message(extents, detail::extents_of(actual));
+  if (!result.message.empty()) {
+    result.differing = 1;
+    return result;
+  }
   std::vector<T> values;
   values.reserve(expected.size());
   for_each_element(expected, [&](const T& x) { values.push_back(x); });
@@ -84,12 +106,8 @@ Comparison compare(const Expected& expected, const Actual& actual) {
     }
     ++result.elements;
   });
-  if (first < 0)
-    result.message = "equal";
-  else
-    result.message = std::to_string(result.differing) + " of " + std::to_string(result.elements) +
-                     " elements differ, first at " + detail::index_text(expected, first) + ": expected " +
-                     detail::describe(values[first]) + ", found " + detail::describe(found);
+  result.message =
+      first < 0 ? "equal" : detail::message(result, detail::index_text(extents, first), values[first], found);
   return result;
 }
 
