@@ -65,6 +65,20 @@ TEST_CASE("attention: every layout of q, k, v and out") {
   check(Kokkos::subview(wide, ALL, ALL, std::pair(4, 13)), slice_q, slice_k, slice_v);
 }
 
+TEST_CASE("attention: positions 4096 bytes apart, which meet in the same places of a cache") {
+  // 2 queries for each of 16 heads, which share 8 KV heads, at the end of 45 and of 300 positions.
+  const auto q = random_view<Heads<float>>(1, 4, 16, 128);
+  const auto k = random_view<Cache<float>>(2, 2, 300, 8, 128), v = random_view<Cache<float>>(3, 2, 300, 8, 128);
+  const Indices begin = indices(0, 2, 4), length = indices(45, 300);
+  const Heads<float> expected("expected", 4, 16, 128), out("out", 4, 16, 128);
+  reference::attention(expected, q, ContiguousKv{k, v}, begin, length, score_scale, true);
+  for (const auto* schedule : attention_schedules()) {
+    fill_all(out, garbage<float>());
+    attention(executions().back(), out, q, ContiguousKv{k, v}, begin, length, {score_scale, true}, schedule);
+    CHECK_BITS(expected, out);
+  }
+}
+
 TEST_CASE("attention: element types may differ") {
   const auto q = random_view<Heads<float>>(1, 5, 4, 12);
   const auto k = random_view<Cache<bfloat16_t>>(2, 1, 70, 2, 12);

@@ -188,9 +188,9 @@ inline std::vector<const schedule::Attention*> attention_schedules() {
   return list;
 }
 
-/// Groups of 1, 3 and 8 query heads a KV head; dimensions around a register tile.
+/// Groups of 1, 2, 3 and 8 query heads a KV head; dimensions around a register tile.
 inline std::vector<Geometry> geometries() {
-  return by_size<Geometry>({{2, 2, 16, 16}, {3, 1, 24, 40}, {16, 2, 8, 8}, {1, 1, 64, 65}, {2, 1, 65, 1}},
+  return by_size<Geometry>({{6, 3, 40, 16}, {3, 1, 24, 40}, {16, 2, 8, 8}, {1, 1, 64, 65}, {2, 1, 65, 1}},
                            {{2, 2, 8, 8}, {3, 1, 24, 5}, {8, 1, 4, 4}});
 }
 

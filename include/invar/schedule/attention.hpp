@@ -28,19 +28,24 @@ struct Attention {
   int team_size;
   /// Only hosts look at it.
   AttentionLanes lanes = AttentionLanes::fitting;
+  /// KV heads that a task takes through the positions together, at most, where keys are in the lanes and heads lie side
+  /// by side in the cache. Only hosts look at it.
+  int kv_heads_per_task = 1;
 };
 
 /// The schedules of attention on a backend, and the choice among them; this one is for hosts.
 template <class Exec>
 struct AttentionSchedules {
   static constexpr int everyone = 1 << 20;
-  static constexpr std::array<Attention, 6> table{{
+  static constexpr std::array<Attention, 8> table{{
       {"48 rows a thread", 48, 1, AttentionLanes::fitting},
       {"48 rows a thread, rows in lanes", 48, 1, AttentionLanes::rows},
       {"16 rows a thread, rows in lanes", 16, 1, AttentionLanes::rows},
       {"8 rows a thread, keys in lanes", 8, 1, AttentionLanes::keys},
+      {"8 rows of up to 8 KV heads a thread, keys in lanes", 8, 1, AttentionLanes::keys, 8},
       {"48 rows, a split a thread", 48, everyone, AttentionLanes::fitting},
       {"8 rows, keys in lanes, a split a thread", 8, everyone, AttentionLanes::keys},
+      {"8 rows of up to 8 KV heads, keys in lanes, a split a thread", 8, everyone, AttentionLanes::keys, 8},
   }};
 
   static const Attention& choose(const Exec& exec, std::int64_t rows, std::int64_t kv_heads, std::int64_t requests) {
@@ -48,7 +53,7 @@ struct AttentionSchedules {
     const bool few = rows <= 8 * requests;  // of each request
     const std::int64_t tasks = (rows + (few ? 8 : 48) - 1) / (few ? 8 : 48) * kv_heads;
     const bool apart = workers == 1 || tasks >= 8 * workers;
-    return few ? (apart ? table[3] : table[5]) : (apart ? table[0] : table[4]);
+    return few ? (apart ? table[4] : table[7]) : (apart ? table[0] : table[5]);
   }
 };
 

@@ -162,7 +162,7 @@ struct Kernels {
   template <class Contract, class ProblemOfCall>
   static void run_problem(const Exec& exec, const ProblemOfCall& problem, const schedule::Attention& chosen) {
     using TilesOfCall = Tiles<Contract, ProblemOfCall>;
-    const TilesOfCall tiles(problem, chosen);
+    const TilesOfCall tiles(problem, chosen, schedule::Backend<Exec>::workers(exec));
     const int team = schedule::Backend<Exec>::team_size(exec, chosen.team_size);
     if (team == 1) {
       const TeamMemory<TilesOfCall> memory(tiles, 2);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 namespace invar::backends::host::attention {
@@ -38,73 +39,91 @@ inline void widen_row(T* to, const E* from, std::int64_t stride, int dim) {
   }
 }
 
-/// Where the rows of one head begin in the memory of a cache, for up to Most neighbouring positions.
+/// `dim` elements, `stride` apart, made dense.
+template <class E>
+inline void copy_row(E* to, const E* from, std::int64_t stride, int dim) {
+  int d = 0;
+  if constexpr (std::is_trivially_copyable_v<E>) {
+    constexpr int line = std::max<int>(1, 64 / static_cast<int>(sizeof(E)));
+    if (stride == 1)
+      for (; d + line <= dim; d += line) std::memcpy(to + d, from + d, sizeof(E) * line);
+  }
+  for (; d < dim; ++d) to[d] = from[d * stride];
+}
+
+/// Where the rows of one head, or of neighbouring ones, begin in the memory of a cache, for up to Most neighbouring
+/// positions.
 template <class E, int Most>
 struct Rows {
   const E* at[Most];
   int count = 0;
-  int dim;
+  int dim;              ///< of the heads together
   std::int64_t stride;  ///< of a row's elements
 
   bool side_by_side() const { return stride == 1; }
+  /// True where rows compete for few places of a first-level cache, which the low bits of an address choose.
+  bool meet() const {
+    return count > 1 && (reinterpret_cast<std::uintptr_t>(at[1]) - reinterpret_cast<std::uintptr_t>(at[0])) % 4096 == 0;
+  }
+};
 
-  /// Asks for part number `part` of `parts` equal ones, and waits for what was asked for some lines before: a processor
-  /// drops requests that it has no room for. So the memory sets the pace, and its queue stays full.
-  void prefetch_part(int part, int parts) const {
-    if (!side_by_side()) return;
-    const int lines = std::max(1, dim * static_cast<int>(sizeof(E)) / 64);
-    const int behind = std::max(1, lines_on_the_way / lines);
-    for (int i = count * part / parts; i < count * (part + 1) / parts; ++i) {
-      each_line(i, [](const char* p) { ask_for(p); });
-      if (i >= behind) each_line(i - behind, [](const volatile char* p) { (void)*p; });
+/// Asks for rows line by line, in the order of memory.
+class Prefetch {
+ public:
+  /// The rows from `first` on, at most `count` of them.
+  template <class E, int Most>
+  Prefetch(const Rows<E, Most>& rows, int first, int count) {
+    count = std::min(count, rows.count - first);
+    if (!rows.side_by_side() || count <= 0) return;
+    row_ = reinterpret_cast<const char* const*>(rows.at) + first;
+    bytes_ = rows.dim * static_cast<std::int64_t>(sizeof(E));
+    left_ = count;
+    if (row_[count - 1] - row_[0] == (count - 1) * bytes_) {  // one piece
+      bytes_ *= count;
+      left_ = 1;
     }
+    begin_row();
   }
-  /// Copies rows whose elements are apart to `buffer`, which has room for them with padded(dim) each.
-  template <class T>
-  void make_dense(T* buffer) {
-    if (side_by_side()) return;
-    E* to = reinterpret_cast<E*>(buffer);
-    for (int i = 0; i < count; ++i, to += padded<E>(dim)) {
-      widen_row(to, at[i], stride, dim);
-      at[i] = to;
+
+  /// Asks for the next n lines.
+  void lines(int n) {
+    while (left_ > 0) {
+      const char* const stop = next_ + 64 * n;
+      for (; next_ < stop && next_ < end_; next_ += 64) ask_for(next_);
+      if (next_ < end_) return;
+      n = static_cast<int>((stop - next_) / 64);
+      ++row_;
+      if (--left_ > 0) begin_row();
     }
-    stride = 1;
-  }
-  /// Reads every cache line, in the order of memory, which the processor's prefetching follows.
-  void touch() const {
-    if (side_by_side())
-      for (int i = 0; i < count; ++i) each_line(i, [](const volatile char* p) { (void)*p; });
   }
 
  private:
-  /// Measured: 48 and 96 gave less, 256 no more, from a memory of 40 GB/s a core.
-  static constexpr int lines_on_the_way = 160;
-
+  void begin_row() {
+    next_ = *row_ - (reinterpret_cast<std::uintptr_t>(*row_) & 63u);
+    end_ = *row_ + bytes_;
+  }
   static void ask_for(const char* address) {
 #if defined(__GNUC__)
-    __builtin_prefetch(address);
+    __builtin_prefetch(address, 0, 3);
 #else
     (void)address;
 #endif
   }
-  template <class Use>
-  void each_line(int i, const Use& use) const {
-    const char* const begin = reinterpret_cast<const char*>(at[i]);
-    const char* const end = reinterpret_cast<const char*>(at[i] + dim);
-    for (const char* p = begin; p < end; p += 64) use(p);
-    // A row that begins inside a line ends in one more.
-    if ((reinterpret_cast<std::uintptr_t>(begin) & 63u) != 0 && begin < end) use(end - 1);
-  }
+
+  const char* const* row_ = nullptr;
+  int left_ = 0;
+  std::int64_t bytes_ = 0;
+  const char *next_ = nullptr, *end_ = nullptr;
 };
 
-/// The keys or values of one request and head.
+/// The keys or values of one request and head, or of neighbouring heads that lie side by side.
 template <class E>
 struct CacheSide {
   using element = E;
   Cache<E> cache;
   Integers page_table;  ///< where the cache is in pages
   std::int64_t request;
-  int head, dim;
+  int head, dim;  ///< the first head; elements of all
 
   /// Positions [begin, begin + count).
   template <int Most>
@@ -120,6 +139,8 @@ struct CacheSide {
       const int end = static_cast<int>(std::min<std::int64_t>(count, i + cache.page_size - slot));
       for (; i < end; ++i, at += cache.position) rows.at[i] = at;
     }
+    // Kernels may read a row more often, but no other.
+    for (int i = count; i < Most && i % 32 != 0; ++i) rows.at[i] = rows.at[count - 1];
   }
 };
 

@@ -6,6 +6,7 @@
 #ifndef INVAR_BACKENDS_HOST_ATTENTION_KEYS_HPP
 #define INVAR_BACKENDS_HOST_ATTENTION_KEYS_HPP
 
+#include <invar/backends/host/attention_products.hpp>
 #include <invar/backends/host/attention_rows.hpp>
 #include <invar/tree/online_softmax.hpp>
 
@@ -15,49 +16,55 @@
 
 namespace invar::backends::host::attention {
 
-/// Rows one after another. Query: [rows, head_dim]; scores: [rows, block]; result: [max_rows] maxima, [max_rows] sums,
-/// [max_rows, padded value_dim] outputs.
+/// Rows one after another, those of a KV head together. Query: [heads, rows, head_dim]; scores: [heads, rows, block];
+/// result: [heads, rows] maxima, [heads, rows] sums, [heads, rows, padded value_dim] outputs.
+///
+/// All heads go through a chunk of positions before the next one, so that memory is read in its order.
 template <class Contract, class T>
 class KeyLanes {
  public:
   static constexpr int lanes = Vector<T>::lanes;
-  static constexpr int max_rows = 8;
+  static constexpr int max_rows = 8;       ///< of a KV head
+  static constexpr int max_all_rows = 64;  ///< of all KV heads
+  /// Positions after which the next head has its turn.
+  static constexpr int chunk = 32;
 
   /// Steps 1 to 5 of the contract.
   template <class Key, class Value>
   [[gnu::noinline]] static void split(const Split<T>& s, const Key& key, const Value& value) {
     KeyLanes state;
-    for (int r = 0; r < s.rows; ++r) state.softmax_[r].begin();
-    T* const out = s.result + 2 * max_rows;
-    std::fill(out, out + max_rows * padded<T>(s.value_dim), T(0));
+    const int all = s.heads * s.rows;
+    for (int r = 0; r < all; ++r) state.softmax_[r].begin();
+    std::fill_n(s.result + 2 * all, all * padded<T>(s.value_dim), T(0));
     if (s.begin < s.end) state.take_blocks(s, key, value);
-    for (int r = 0; r < s.rows; ++r) {
+    for (int r = 0; r < all; ++r) {
       const auto sums = state.softmax_[r].end();
       s.result[r] = sums.max;
-      s.result[max_rows + r] = sums.sum;
+      s.result[all + r] = sums.sum;
     }
   }
 
   /// Step 6, for the rows that see more than `from` positions.
-  static void fold(T* total, const T* split, const std::int64_t* visible, int rows, std::int64_t from, int value_dim) {
-    const int width = padded<T>(value_dim);
-    for (int r = 0; r < rows; ++r) {
-      if (visible[r] <= from) continue;
-      const auto factors = tree::fold_sums(total[r], total[max_rows + r], split[r], split[max_rows + r]);
+  static void fold(T* total, const T* split, const std::int64_t* visible, int rows, int heads, std::int64_t from,
+                   int value_dim) {
+    const int width = padded<T>(value_dim), all = heads * rows;
+    for (int r = 0; r < all; ++r) {
+      if (visible[r % rows] <= from) continue;
+      const auto factors = tree::fold_sums(total[r], total[all + r], split[r], split[all + r]);
       const V a = V::fill(factors.total), a_split = V::fill(factors.split);
-      T* const to = total + 2 * max_rows + r * width;
-      const T* const later = split + 2 * max_rows + r * width;
+      T* const to = total + 2 * all + r * width;
+      const T* const later = split + 2 * all + r * width;
       for (int d = 0; d < width; d += lanes)
         fma(V::load(later + d), a_split, product(V::load(to + d), a)).store(to + d);
     }
   }
 
-  /// Step 7: calls write(row, d, n, values) with n outputs of a row from d on.
+  /// Step 7: calls write(row, d, n, values) with n outputs of a row from d on; rows of all heads are numbered through.
   template <class Write>
-  static void finish(const T* total, int rows, int value_dim, const Write& write) {
-    for (int r = 0; r < rows; ++r) {
-      const V factor = V::fill(num::reciprocal_or_zero(total[max_rows + r]));
-      const T* const out = total + 2 * max_rows + r * padded<T>(value_dim);
+  static void finish(const T* total, int all, int value_dim, const Write& write) {
+    for (int r = 0; r < all; ++r) {
+      const V factor = V::fill(num::reciprocal_or_zero(total[all + r]));
+      const T* const out = total + 2 * all + r * padded<T>(value_dim);
       for (int d = 0; d < value_dim; d += lanes) {
         T values[lanes];
         product(V::load(out + d), factor).store(values);
@@ -69,81 +76,85 @@ class KeyLanes {
  private:
   using V = Vector<T>;
 
-  /// What a block needs is asked for while the half block before it is at work: values during the scores, the next
-  /// block's keys during the outputs. The processor's own prefetching cannot follow rows of one head among others.
+  /// While a chunk is at work, the next one is asked for: keys after keys, then values, then the next block's keys.
   template <class Key, class Value>
   void take_blocks(const Split<T>& s, const Key& key, const Value& value) {
-    Rows<typename Key::element, piece<Contract>> keys;
-    Rows<typename Value::element, piece<Contract>> values;
+    Rows<typename Key::element, Contract::block> keys;
+    Rows<typename Value::element, Contract::block> values;
     const auto count_from = [&](std::int64_t position) {
-      return static_cast<int>(std::max<std::int64_t>(0, std::min<std::int64_t>(piece<Contract>, s.end - position)));
+      return static_cast<int>(std::max<std::int64_t>(0, std::min<std::int64_t>(Contract::block, s.end - position)));
     };
     key.locate(keys, s.begin, count_from(s.begin));
-    keys.touch();
     for (std::int64_t block = s.begin; block < s.end; block += Contract::block) {
-      const std::int64_t end = std::min(s.end, block + Contract::block);
       int here[max_rows];
       for (int r = 0; r < s.rows; ++r)
-        here[r] = static_cast<int>(std::max<std::int64_t>(0, std::min(s.visible[r], end) - block));
+        here[r] =
+            static_cast<int>(std::max<std::int64_t>(0, std::min<std::int64_t>(s.visible[r] - block, Contract::block)));
       value.locate(values, block, count_from(block));
-      for (std::int64_t p = block; p < end; p += piece<Contract>) {
-        if (p > block) key.locate(keys, p, count_from(p));
-        keys.make_dense(s.buffer);
-        scores(s, s.score + (p - block), keys.at, keys.count, values);
+      for (int p = 0; p < keys.count; p += chunk) {
+        Prefetch ahead = p + chunk < keys.count ? Prefetch(keys, p + chunk, chunk) : Prefetch(values, 0, chunk);
+        scores(s, keys, p, ahead);
       }
-      T alpha[max_rows];
-      for (int r = 0; r < s.rows; ++r)
-        if (here[r] > 0) alpha[r] = probabilities(r, s.score + r * Contract::block, here[r], s.scale);
-      key.locate(keys, end, count_from(end));
-      for (std::int64_t p = block; p < end; p += piece<Contract>) {
-        if (p > block) value.locate(values, p, count_from(p));
-        values.make_dense(s.buffer);
-        const int first = static_cast<int>(p - block);
-        if (s.rows == 1)
-          all_outputs<1>(s, 0, first, values.at, here, alpha, keys);
-        else
-          for (int r = 0; r < s.rows; r += 4) all_outputs<4>(s, r, first, values.at, here, alpha, keys);
+      T alpha[max_all_rows];
+      for (int r = 0; r < s.heads * s.rows; ++r)
+        if (here[r % s.rows] > 0) alpha[r] = probabilities(r, s.score + r * Contract::block, here[r % s.rows], s.scale);
+      key.locate(keys, block + Contract::block, count_from(block + Contract::block));
+      for (int p = 0; p < values.count; p += chunk) {
+        Prefetch ahead = p + chunk < values.count ? Prefetch(values, p + chunk, chunk) : Prefetch(keys, 0, chunk);
+        outputs(s, values, p, here, alpha, ahead);
       }
     }
   }
 
-  /// Step 1: to score[r·block + j]. What stands behind `count` up to whole vectors is no score of anything. Keys come
-  /// in groups of as many as there are lanes; between groups the elements go on in the outer loop, so that neighbouring
-  /// chains are independent.
-  template <class E, class Ahead>
-  static void scores(const Split<T>& s, T* score, const E* const* keys, int count, const Ahead& ahead) {
-    const auto chain_of = [&](int r, int j, int d) {
-      return d == 0 ? V::fill(T(0)) : V::load(score + r * Contract::block + j);
-    };
-    const int steps = s.head_dim / lanes * ((count + lanes - 1) / lanes);
-    int step = 0;
-    const int whole = s.head_dim / lanes * lanes;
-    for (int d = 0; d < whole; d += lanes)
-      for (int j = 0; j < count; j += lanes) {
-        ahead.prefetch_part(step++, steps);
-        V element[lanes];
-        INVAR_UNROLL_VECTORS
-        for (int l = 0; l < lanes; ++l) element[l] = V::load(keys[std::min(j + l, count - 1)] + d);
-        V::transpose(element);
-        for (int r = 0; r < s.rows; ++r) {
-          const T* const query = s.query + r * s.head_dim + d;
-          V chain = chain_of(r, j, d);
-          INVAR_UNROLL_VECTORS
-          for (int i = 0; i < lanes; ++i) chain = fma(V::fill(query[i]), element[i], chain);
-          chain.store(score + r * Contract::block + j);
-        }
-      }
-    for (int d = whole; d < s.head_dim; ++d)
-      for (int j = 0; j < count; j += lanes) {
-        T column[lanes];
-        for (int l = 0; l < lanes; ++l) column[l] = num::widen(keys[std::min(j + l, count - 1)][d]);
-        for (int r = 0; r < s.rows; ++r)
-          fma(V::fill(s.query[r * s.head_dim + d]), V::load(column), chain_of(r, j, d))
-              .store(score + r * Contract::block + j);
-      }
-    if (s.head_dim == 0)
-      for (int r = 0; r < s.rows; ++r)
-        std::fill(score + r * Contract::block, score + r * Contract::block + count, T(0));
+  /// A chunk's rows of one head, from `first` on: in the cache itself, or copied to `buffer` where elements are apart,
+  /// or where `copy` asks for it.
+  template <class E, int Most>
+  static const E* const* rows_of_head(const E** copied, const Rows<E, Most>& rows, int first, int& offset, int dim,
+                                      T* buffer, bool copy) {
+    if (!copy) return rows.at + first;
+    // A line more than a row, so that rows do not meet in the same places of the first-level cache.
+    const int width = (dim + 15) / 16 * 16 + 16;
+    E* to = reinterpret_cast<E*>(buffer);
+    for (int i = 0; i < chunk; ++i, to += width) {
+      copied[i] = to;
+      if (first + i < rows.count)
+        copy_row(to, rows.at[first + i] + offset, rows.stride, dim);
+      else
+        copied[i] = copied[0];
+    }
+    offset = 0;
+    return copied;
+  }
+
+  /// Step 1: to score[row·block + j] for a chunk from `first` on. What stands behind the last position is no score of
+  /// anything.
+  template <class E, int Most>
+  static void scores(const Split<T>& s, const Rows<E, Most>& keys, int first, Prefetch& ahead) {
+    const E* copied[chunk];
+    const bool copy = !keys.side_by_side() || keys.meet();
+    for (int h = 0; h < s.heads; ++h) {
+      int offset = h * s.head_dim;
+      const E* const* const at = rows_of_head(copied, keys, first, offset, s.head_dim, s.buffer, copy);
+      if (s.rows == 1)
+        chunk_scores<1>(s, h, 0, at, offset, first, ahead);
+      else
+        for (int r = 0; r < s.rows; r += 4) chunk_scores<4>(s, h, r, at, offset, first, ahead);
+    }
+  }
+
+  template <int Rows, class E>
+  static void chunk_scores(const Split<T>& s, int head, int row, const E* const* keys, int offset, int first,
+                           Prefetch& ahead) {
+    const T* query[Rows];
+    T* score[Rows];
+    for (int i = 0; i < Rows; ++i) {
+      const int r = head * s.rows + std::min(row + i, s.rows - 1);
+      query[i] = s.query + r * s.head_dim;
+      score[i] = s.score + r * Contract::block + first;
+    }
+    constexpr int together = Columns<T, E>::groups * lanes;
+    for (int j = 0; j < chunk; j += together)
+      KeyProducts<T>::template scores<Rows>(query, keys + j, offset, s.head_dim, score, j, ahead);
   }
 
   /// Steps 2 and 3 for row r, which sees the first `here` positions of the block: scores into probabilities in place;
@@ -164,70 +175,71 @@ class KeyLanes {
     return step.alpha;
   }
 
-  /// Step 4 for Rows rows from `row` on; those behind the last are made up, and not used.
-  template <int Rows, class E, class Ahead>
-  static void all_outputs(const Split<T>& s, int row, int first, const E* const* values, const int* here,
-                          const T* alpha, const Ahead& ahead) {
+  /// Step 4 for a chunk from `first` on.
+  template <class E, int Most>
+  static void outputs(const Split<T>& s, const Rows<E, Most>& values, int first, const int* here, const T* alpha,
+                      Prefetch& ahead) {
+    const E* copied[chunk];
+    for (int h = 0; h < s.heads; ++h) {
+      int offset = h * s.value_dim;
+      const E* const* const at =
+          rows_of_head(copied, values, first, offset, s.value_dim, s.buffer, !values.side_by_side());
+      if (s.rows == 1)
+        all_outputs<1>(s, h, 0, first, at, offset, here, alpha, ahead);
+      else
+        for (int r = 0; r < s.rows; r += 4) all_outputs<4>(s, h, r, first, at, offset, here, alpha, ahead);
+    }
+  }
+
+  template <int Rows, class E>
+  static void all_outputs(const Split<T>& s, int head, int row, int first, const E* const* values, int offset,
+                          const int* here, const T* alpha, Prefetch& ahead) {
     int d = 0;
-    for (; d + 4 * lanes <= s.value_dim; d += 4 * lanes) outputs<Rows, 4>(s, row, first, d, values, here, alpha, ahead);
-    for (; d + lanes <= s.value_dim; d += lanes) outputs<Rows, 1>(s, row, first, d, values, here, alpha, ahead);
+    for (; d + 4 * lanes <= s.value_dim; d += 4 * lanes)
+      chunk_outputs<Rows, 4>(s, head, row, first, d, values, offset, here, alpha, ahead);
+    for (; d + lanes <= s.value_dim; d += lanes)
+      chunk_outputs<Rows, 1>(s, head, row, first, d, values, offset, here, alpha, ahead);
     for (; d < s.value_dim; ++d)
-      for (int r = row; r < s.rows && r < row + Rows; ++r) {
-        T& out = s.result[2 * max_rows + r * padded<T>(s.value_dim) + d];
-        if (first == 0 && here[r] > 0) out = num::mul_unfenced(out, alpha[r]);
+      for (int i = row; i < s.rows && i < row + Rows; ++i) {
+        const int r = head * s.rows + i;
+        T& out = s.result[2 * s.heads * s.rows + r * padded<T>(s.value_dim) + d];
+        if (first == 0 && here[i] > 0) out = num::mul_unfenced(out, alpha[r]);
         const T* const p = s.score + r * Contract::block + first;
-        for (int j = 0; j < piece<Contract> && first + j < here[r]; ++j)
-          out = num::fma(p[j], num::widen(values[j][d]), out);
+        for (int j = 0; j < chunk && first + j < here[i]; ++j)
+          out = num::fma(p[j], num::widen(E(values[j][offset + d])), out);
       }
   }
 
-  template <int Rows, int Vectors, class E, class Ahead>
-  static void outputs(const Split<T>& s, int row, int first, int d, const E* const* values, const int* here,
-                      const T* alpha, const Ahead& ahead) {
+  /// Rows rows from `row` on, with `Vectors` vectors of elements; rows behind the last are made up, and not kept.
+  template <int Rows, int Vectors, class E>
+  static void chunk_outputs(const Split<T>& s, int head, int row, int first, int d, const E* const* values, int offset,
+                            const int* here, const T* alpha, Prefetch& ahead) {
     T* out[Rows];
     const T* p[Rows];
     int sees[Rows];
-    int low = piece<Contract>, high = 0;
-    V chain[Rows][Vectors];
-    INVAR_UNROLL_VECTORS
+    int low = chunk, high = 0;
     for (int i = 0; i < Rows; ++i) {
-      const int r = std::min(row + i, s.rows - 1);
-      out[i] = s.result + 2 * max_rows + (row + i) * padded<T>(s.value_dim) + d;
+      const int in_head = std::min(row + i, s.rows - 1), r = head * s.rows + in_head;
+      // What is made up goes where nothing is kept.
+      out[i] = row + i < s.rows ? s.result + 2 * s.heads * s.rows + r * padded<T>(s.value_dim) + d : s.spare;
       p[i] = s.score + r * Contract::block + first;
-      sees[i] = std::max(0, std::min(piece<Contract>, here[r] - first));
+      sees[i] = std::max(0, std::min(chunk, here[in_head] - first));
       low = std::min(low, sees[i]);
       high = std::max(high, sees[i]);
-      INVAR_UNROLL_VECTORS
-      for (int v = 0; v < Vectors; ++v) {
-        chain[i][v] = V::load(out[i] + v * lanes);
-        if (first == 0 && here[r] > 0) chain[i][v] = product(chain[i][v], V::fill(alpha[r]));
-      }
+      if (first == 0 && here[in_head] > 0)
+        for (int v = 0; v < Vectors; ++v)
+          product(V::load(out[i] + v * lanes), V::fill(alpha[r])).store(out[i] + v * lanes);
     }
-    for (int j = 0; j < low; ++j) {
-      if (row == 0 && d == 0) ahead.prefetch_part(j, piece<Contract>);
-      V element[Vectors];
-      INVAR_UNROLL_VECTORS
-      for (int v = 0; v < Vectors; ++v) element[v] = V::load(values[j] + d + v * lanes);
-      INVAR_UNROLL_VECTORS
-      for (int i = 0; i < Rows; ++i) {
-        const V probability = V::fill(p[i][j]);
-        INVAR_UNROLL_VECTORS
-        for (int v = 0; v < Vectors; ++v) chain[i][v] = fma(probability, element[v], chain[i][v]);
-      }
-    }
-    for (int j = low; j < high; ++j) {
-      INVAR_UNROLL_VECTORS
+    KeyProducts<T>::template outputs<Rows, Vectors>(out, p, values, offset + d, low, ahead);
+    for (int j = low; j < high; ++j)
       for (int i = 0; i < Rows; ++i)
-        if (j < sees[i]) INVAR_UNROLL_VECTORS
-      for (int v = 0; v < Vectors; ++v)
-        chain[i][v] = fma(V::fill(p[i][j]), V::load(values[j] + d + v * lanes), chain[i][v]);
-    }
-    INVAR_UNROLL_VECTORS
-    for (int i = 0; i < Rows; ++i) INVAR_UNROLL_VECTORS
-    for (int v = 0; v < Vectors; ++v) chain[i][v].store(out[i] + v * lanes);
+        if (j < sees[i])
+          for (int v = 0; v < Vectors; ++v)
+            fma(V::fill(p[i][j]), V::load(values[j] + offset + d + v * lanes), V::load(out[i] + v * lanes))
+                .store(out[i] + v * lanes);
   }
 
-  tree::RowSoftmax<Contract, T> softmax_[max_rows];
+  tree::RowSoftmax<Contract, T> softmax_[max_all_rows];
 };
 
 }  // namespace invar::backends::host::attention

@@ -20,11 +20,13 @@ struct Split {
   std::int64_t begin, end;      ///< positions
   const std::int64_t* visible;  ///< positions that each row sees
   int rows;                     ///< in use
+  int heads;                    ///< KV heads; of more than one, each has as many rows, which see the same positions
   int head_dim, value_dim;
   T scale;
   const T* query;
   T* score;   ///< a block's scores
   T* buffer;  ///< for rows of the cache
+  T* spare;   ///< room for 4 vectors of outputs that nobody wants
   T* result;  ///< maxima, sums, outputs
 };
 

@@ -21,9 +21,10 @@ template <class T>
 struct Tile {
   static constexpr int most = 3 * Vector<T>::lanes;
 
-  int vectors;  ///< of rows; 0 where positions are in the lanes
-  int rows;
-  int kv_head;
+  int vectors;                                ///< of rows; 0 where positions are in the lanes
+  int rows;                                   ///< of a KV head
+  int kv_head;                                ///< the first
+  int heads;                                  ///< KV heads: more than one only where positions are in the lanes
   std::int64_t request, first;                ///< request: −1 for tokens outside all of them
   std::int64_t visible[most > 8 ? most : 8];  ///< of each row; the last one's again behind it
   std::int64_t longest;
@@ -42,25 +43,30 @@ class Tiles {
   template <int Vectors>
   using ByRows = RowLanes<Contract, scalar, Vectors>;
 
-  Tiles(const ProblemOfCall& call, const schedule::Attention& chosen) : call_(call), lanes_of_(chosen.lanes) {
+  /// \param workers  threads that will take tiles or their splits
+  Tiles(const ProblemOfCall& call, const schedule::Attention& chosen, int workers)
+      : call_(call), lanes_of_(chosen.lanes) {
     chunk_ = std::max(1, chosen.rows_per_task);
     // A token's heads stay together, or its keys would be read twice.
     if (lanes_of_ == schedule::AttentionLanes::keys && chunk_ > call.group) chunk_ = chunk_ / call.group * call.group;
     chunks_ = tree::leaf_count(call.rows, chunk_);
+    heads_ = heads_together(chosen, workers);
+    head_sets_ = (call.kv_heads + heads_ - 1) / heads_;
   }
 
   /// Equal parts of all rows.
-  std::int64_t parts() const { return chunks_ * call_.kv_heads; }
+  std::int64_t parts() const { return chunks_ * head_sets_; }
 
   /// Scalars of a result: of one split, or of the total.
   std::int64_t result_size() const {
     return std::max<std::int64_t>(TileOf::most * (2 + call_.value_dim),
-                                  ByKeys::max_rows * (2 + padded<scalar>(call_.value_dim)));
+                                  heads_ * ByKeys::max_rows * (2 + padded<scalar>(call_.value_dim)));
   }
   /// Scalars that a thread needs besides.
   std::int64_t thread_size() const {
     return query_size() + score_size() +
-           static_cast<std::int64_t>(piece<Contract>) * padded<scalar>(std::max(call_.head_dim, call_.value_dim));
+           static_cast<std::int64_t>(piece<Contract>) *
+               (padded<scalar>(std::max(call_.head_dim, call_.value_dim)) + 32);
   }
 
   /// Calls use(tile) for all tiles of a part, in ascending order.
@@ -70,7 +76,8 @@ class Tiles {
     const std::int64_t end = std::min(first + chunk_, call_.rows);
     for (std::int64_t row = first; row < end;) {
       TileOf tile;
-      tile.kv_head = static_cast<int>(part / chunks_);
+      tile.kv_head = static_cast<int>(part / chunks_) * heads_;
+      tile.heads = std::min(heads_, call_.kv_heads - tile.kv_head);
       tile.request = request_of(row / call_.group);
       tile.first = row;
       row = std::min(end, end_of_request(tile.request, row));
@@ -91,7 +98,10 @@ class Tiles {
         return call_.q.at(at.token, at.head);
       };
       if constexpr (std::is_same_v<Kernel, ByKeys>) {
-        for (int r = 0; r < tile.rows; ++r) widen_row(memory + r * call_.head_dim, row_of(r), stride, call_.head_dim);
+        for (int r = 0; r < tile.heads * tile.rows; ++r) {
+          const Place at = place(tile, r % tile.rows, r / tile.rows);
+          widen_row(memory + r * call_.head_dim, call_.q.at(at.token, at.head), stride, call_.head_dim);
+        }
       } else {
         for (int r = 0; r < Kernel::rows; r += lanes) {
           int d = 0;
@@ -116,15 +126,18 @@ class Tiles {
     s.end = std::min<std::int64_t>(s.begin + Contract::split, tile.longest);
     s.visible = tile.visible;
     s.rows = tile.rows;
+    s.heads = tile.heads;
     s.head_dim = call_.head_dim;
     s.value_dim = call_.value_dim;
     s.scale = call_.scale_log2;
     s.query = memory;
     s.score = memory + query_size();
     s.buffer = s.score + score_size();
+    s.spare = s.score + score_size() - spare_size;
     s.result = result;
     by_kind(tile, [&]<class Kernel>(std::type_identity<Kernel>) {
-      Kernel::split(s, side(call_.k, tile, call_.head_dim), side(call_.v, tile, call_.value_dim));
+      Kernel::split(s, side(call_.k, tile, tile.heads * call_.head_dim),
+                    side(call_.v, tile, tile.heads * call_.value_dim));
     });
   }
 
@@ -132,7 +145,7 @@ class Tiles {
   void fold(const TileOf& tile, scalar* total, const scalar* result, std::int64_t split) const {
     by_kind(tile, [&]<class Kernel>(std::type_identity<Kernel>) {
       if constexpr (std::is_same_v<Kernel, ByKeys>)
-        ByKeys::fold(total, result, tile.visible, tile.rows, split * Contract::split, call_.value_dim);
+        ByKeys::fold(total, result, tile.visible, tile.rows, tile.heads, split * Contract::split, call_.value_dim);
       else
         Kernel::fold(total, result, tile.visible, split * Contract::split, call_.value_dim);
     });
@@ -143,16 +156,34 @@ class Tiles {
     using Element = typename ProblemOfCall::out_element;
     by_kind(tile, [&]<class Kernel>(std::type_identity<Kernel>) {
       const std::int64_t stride = call_.out.element;
-      Kernel::finish(total, tile.rows, call_.value_dim, [&](int r, int d, int n, const scalar* values) {
-        const Place at = place(tile, r);
+      Kernel::finish(total, tile.heads * tile.rows, call_.value_dim, [&](int r, int d, int n, const scalar* values) {
+        const Place at = place(tile, r % tile.rows, r / tile.rows);
         Element* const to = call_.out.at(at.token, at.head) + d * stride;
-        const bool sees = tile.visible[r] > 0;
+        const bool sees = tile.visible[r % tile.rows] > 0;
         for (int i = 0; i < n; ++i) to[i * stride] = num::narrow<Element>(sees ? values[i] : scalar(0));
       });
     });
   }
 
  private:
+  /// KV heads of a task: what the schedule allows, but so few that every worker has several splits to take.
+  int heads_together(const schedule::Attention& chosen, int workers) const {
+    if (lanes_of_ != schedule::AttentionLanes::keys || !side_by_side(call_.k, call_.head_dim) ||
+        !side_by_side(call_.v, call_.value_dim))
+      return 1;
+    const std::int64_t splits =
+        workers == 1 ? 4
+                     : std::max<std::int64_t>(1, call_.requests * tree::leaf_count(call_.capacity, Contract::split));
+    const int most = std::min({chosen.kv_heads_per_task, call_.kv_heads, ByKeys::max_all_rows / ByKeys::max_rows});
+    int heads = std::max(1, most);
+    while (heads > 1 && splits * ((call_.kv_heads + heads - 1) / heads) < 4 * workers) heads = (heads + 1) / 2;
+    return heads;
+  }
+  /// True where the heads of a position are one piece of memory.
+  template <class E>
+  static bool side_by_side(const Cache<E>& cache, int dim) {
+    return cache.element == 1 && cache.head == dim;
+  }
   template <class E>
   CacheSide<E> side(const Cache<E>& cache, const TileOf& tile, int dim) const {
     return {cache, call_.page_table, tile.request, tile.kv_head, dim};
@@ -163,16 +194,17 @@ class Tiles {
     int head;
   };
 
-  Place place(const TileOf& tile, int row) const {
+  Place place(const TileOf& tile, int row, int head = 0) const {
     const std::int64_t at = tile.first + row;
-    return {at / call_.group, tile.kv_head * call_.group + static_cast<int>(at % call_.group)};
+    return {at / call_.group, (tile.kv_head + head) * call_.group + static_cast<int>(at % call_.group)};
   }
 
   std::int64_t query_size() const {
-    return std::max<std::int64_t>(TileOf::most, ByKeys::max_rows) * padded<scalar>(call_.head_dim);
+    return std::max<std::int64_t>(TileOf::most, heads_ * ByKeys::max_rows) * padded<scalar>(call_.head_dim);
   }
-  static constexpr std::int64_t score_size() {
-    return std::max<std::int64_t>(TileOf::most, ByKeys::max_rows) * Contract::block;
+  static constexpr std::int64_t spare_size = 4 * lanes;
+  std::int64_t score_size() const {
+    return std::max<std::int64_t>(TileOf::most, heads_ * ByKeys::max_rows) * Contract::block + spare_size;
   }
 
   /// Calls use with the kernel's class.
@@ -236,6 +268,7 @@ class Tiles {
   ProblemOfCall call_;
   schedule::AttentionLanes lanes_of_;
   std::int64_t chunk_, chunks_;
+  int heads_, head_sets_;  ///< of a task; sets of so many
 };
 
 }  // namespace invar::backends::host::attention
