@@ -3,11 +3,14 @@
 // results with the stored one, and the error at every STRIDE-th input (default 16; 1 checks all; 0 none) with the
 // stated bound. Prints one line for each function: name, digest, largest error in ulp, its argument, seconds.
 //
+// Functions of whole vectors are held to the digest of the scalar ones, and not to their error again.
+//
 // The digest: XXH64 of the result bits, little-endian, of each block of 2^20 consecutive inputs (as integers), then
 // XXH64 of the 4096 block digests in order. It depends neither on the number of threads nor on any libm.
 #include "digests.hpp"
 #include "support/ulp.hpp"
 
+#include <invar/backends/host/attention_vector.hpp>
 #include <invar/num/elementary.hpp>
 #include <invar/verify/xxhash.hpp>
 
@@ -27,7 +30,8 @@ namespace {
 
 namespace num = invar::num;
 
-// The function over a block, in a plain loop that vectorises, and its yardstick in double.
+// The function over a block, in a plain loop that vectorises, and its yardstick in double, null where the digest is
+// another function's.
 struct Function {
   const char* name;
   void (*block)(float* results, std::uint32_t first, std::uint32_t count);
@@ -37,6 +41,18 @@ struct Function {
 template <class F>
 void each(float* results, std::uint32_t first, std::uint32_t count, F f) {
   for (std::uint32_t i = 0; i < count; ++i) results[i] = f(num::from_bits<float>(first + i));
+}
+
+// Attention's own, which leaves a NaN as it is.
+void attention_exp2(float* results, std::uint32_t first, std::uint32_t count) {
+  using V = invar::backends::host::Vector<float>;
+  float x[V::lanes], y[V::lanes];
+  for (std::uint32_t i = 0; i < count; i += V::lanes) {
+    const std::uint32_t here = std::min<std::uint32_t>(V::lanes, count - i);
+    for (std::uint32_t l = 0; l < V::lanes; ++l) x[l] = num::from_bits<float>(first + i + l);
+    canonical(invar::backends::host::attention::power_of_two(V::load(x))).store(y);
+    std::copy_n(y, here, results + i);
+  }
 }
 
 #define INVAR_TEST_FUNCTION(name, yardstick)                                            \
@@ -49,13 +65,10 @@ void each(float* results, std::uint32_t first, std::uint32_t count, F f) {
   }
 
 constexpr Function functions[] = {
-    INVAR_TEST_FUNCTION(exp, std::exp),
-    INVAR_TEST_FUNCTION(exp2, std::exp2),
-    INVAR_TEST_FUNCTION(log, std::log),
-    INVAR_TEST_FUNCTION(tanh, std::tanh),
-    INVAR_TEST_FUNCTION(sigmoid, invar::test::sigmoid),
-    INVAR_TEST_FUNCTION(erf, std::erf),
-    INVAR_TEST_FUNCTION(sin, std::sin),
+    INVAR_TEST_FUNCTION(exp, std::exp),   INVAR_TEST_FUNCTION(exp2, std::exp2),
+    {"exp2", attention_exp2, nullptr},    INVAR_TEST_FUNCTION(log, std::log),
+    INVAR_TEST_FUNCTION(tanh, std::tanh), INVAR_TEST_FUNCTION(sigmoid, invar::test::sigmoid),
+    INVAR_TEST_FUNCTION(erf, std::erf),   INVAR_TEST_FUNCTION(sin, std::sin),
     INVAR_TEST_FUNCTION(cos, std::cos),
 };
 
@@ -87,8 +100,11 @@ bool check(const Function& function, const invar::test::Expected& expected, std:
   std::vector<std::uint64_t> digests(blocks);
   Error worst;
   float at_worst = 0;
+  if (function.reference == nullptr) stride = 0;
   function.block(&at_worst, num::to_bits(expected.worst), 1);
-  worst.include(invar::test::error_in_ulp(at_worst, function.reference(expected.worst)), num::to_bits(expected.worst));
+  if (function.reference != nullptr)
+    worst.include(invar::test::error_in_ulp(at_worst, function.reference(expected.worst)),
+                  num::to_bits(expected.worst));
 
   std::atomic<std::uint32_t> next{0};
   std::mutex mutex;
@@ -139,7 +155,7 @@ int main(int argc, char** argv) {
         passed &= check(function, expected, stride);
         ++checked;
       }
-  if (checked != (name == "all" ? static_cast<int>(std::size(functions)) : 1)) {
+  if (checked < (name == "all" ? static_cast<int>(std::size(functions)) : 1)) {
     std::fprintf(stderr, "no stored digest for %s\n", name.c_str());
     return 2;
   }
