@@ -176,7 +176,7 @@ class Tiles {
                      : std::max<std::int64_t>(1, call_.requests * tree::leaf_count(call_.capacity, Contract::split));
     const int most = std::min({chosen.kv_heads_per_task, call_.kv_heads, ByKeys::max_all_rows / ByKeys::max_rows});
     int heads = std::max(1, most);
-    while (heads > 1 && splits * ((call_.kv_heads + heads - 1) / heads) < 4 * workers) heads = (heads + 1) / 2;
+    while (heads > 1 && splits * ((call_.kv_heads + heads - 1) / heads) < 2 * workers) heads = (heads + 1) / 2;
     return heads;
   }
   /// True where the heads of a position are one piece of memory.
