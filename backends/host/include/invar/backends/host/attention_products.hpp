@@ -17,8 +17,9 @@ namespace invar::backends::host::attention {
 /// The sum for 64 bytes of a float cache and a group of 4 query heads, on Zen 5 (two fma and two loads a cycle, 4.1
 /// GHz): a line of keys takes 4 fma and, for two half lines, 3 shuffles, which other units do, and 4 loads; a line of
 /// values 4 fma and 2 loads. So 2 cycles a line, 131 GB/s; measured in the caches about 3.0 and 2.8. A core reads
-/// about 40 GB/s from memory, 6.5 cycles a line. That the two overlap is what Prefetch is for; it does so in part:
-/// prefetches that wait for a free line buffer are in the way of other loads.
+/// about 40 GB/s from memory, 6.5 cycles a line. Prefetch is there to let the two overlap, but measured times are close
+/// to their sum, also with the products taken from fixed data; why is not known. Touching lines behind the prefetches,
+/// other hints, and prefetches spread among the fma changed little.
 template <class T>
 class KeyProducts {
   using V = Vector<T>;
