@@ -102,11 +102,7 @@ void measure(Contests& contests, const AttentionShape& s) {
 int main(int argc, char** argv) {
   Kokkos::ScopeGuard kokkos;
   Contests contests(argc, argv);
-#ifdef INVAR_PERF_ONEDNN
-  contests.note("oneDNN", onednn_version());
-#else
-  contests.skip("oneDNN", "CMake found no oneDNN (Debian: libdnnl-dev)");
-#endif
+  note_onednn(contests);
   std::vector<AttentionShape> shapes;
   struct Heads {
     std::int64_t query, kv, dim;

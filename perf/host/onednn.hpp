@@ -3,6 +3,8 @@
 #ifndef INVAR_PERF_HOST_ONEDNN_HPP
 #define INVAR_PERF_HOST_ONEDNN_HPP
 
+#include "../support/contest.hpp"
+
 #ifdef INVAR_PERF_ONEDNN
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -63,4 +65,18 @@ class OnednnMatmul {
 }  // namespace invar::perf
 
 #endif
+
+namespace invar::perf {
+
+/// Says which oneDNN takes part, or that none does.
+inline void note_onednn(Contests& contests) {
+#ifdef INVAR_PERF_ONEDNN
+  contests.note("oneDNN", onednn_version());
+#else
+  contests.skip("oneDNN", "CMake found no oneDNN (Debian: libdnnl-dev)");
+#endif
+}
+
+}  // namespace invar::perf
+
 #endif

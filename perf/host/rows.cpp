@@ -123,11 +123,7 @@ void measure(Contests& contests, Shape shape, const std::vector<bool>& wanted) {
 int main(int argc, char** argv) {
   Kokkos::ScopeGuard kokkos;
   Contests contests(argc, argv);
-#ifdef INVAR_PERF_ONEDNN
-  contests.note("oneDNN", onednn_version());
-#else
-  contests.skip("oneDNN", "CMake found no oneDNN (Debian: libdnnl-dev)");
-#endif
+  note_onednn(contests);
   const std::vector<Shape> all{{1, 576},    {16, 576},    {256, 576},    {4096, 576},   {1, 4096},    {16, 4096},
                                {256, 4096}, {4096, 4096}, {1, 49152},    {16, 49152},   {256, 49152}, {1024, 49152},
                                {1, 151936}, {16, 151936}, {256, 151936}, {4096, 151936}},

@@ -244,6 +244,18 @@ void check_values(const Op& op, const In& in, const Expected& expected) {
   for (const auto* schedule : schedules<Op>()) check_run(op, expected, executions().back(), in, schedule);
 }
 
+/// A NaN is seen in whichever place of a row it stands.
+template <class Op>
+void check_nan_in_any_place(const Op& op) {
+  constexpr std::int64_t columns = 130;
+  const Framed<typename Op::Element> in(columns, columns);
+  const Matrix<typename Op::Result> expected("expected", columns, 1);
+  verify::fill_random(in.view(), 1);
+  for (std::int64_t i = 0; i < columns; ++i) in.view()(i, i) = garbage<typename Op::Element>();
+  fill(expected, num::canonical_nan<typename Op::Result>());
+  check_values(op, in.view(), expected);
+}
+
 /// Negative control: the comparison sees that `Wrong` is another operation than `Op`.
 template <class Op, class Wrong>
 void check_detects(const Op& op, const Wrong& wrong, std::int64_t n = 5000) {
