@@ -49,7 +49,7 @@ struct Rope {
   KOKKOS_FUNCTION void operator()(std::int64_t token, const Line& line) const {
     const auto count = static_cast<std::int64_t>(frequencies.extent(0));
 #if !defined(__CUDACC__)
-    if constexpr (num::Ieee<scalar> && std::is_same_v<Line, tree::SequentialColumns>) {
+    if constexpr (num::Ieee<scalar> && std::is_same_v<Line, backends::host::SequentialColumns>) {
       if constexpr (backends::host::in_register_v<scalar>) return rotate_vectors(token, count);
     }
 #endif

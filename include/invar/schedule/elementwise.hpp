@@ -28,8 +28,10 @@ struct ElementwiseSchedules {
       {"8 items a task", 8},
   }};
 
-  static const Elementwise& choose(const Exec& exec, std::int64_t items, std::int64_t /*columns*/) {
-    return items >= 64 * static_cast<std::int64_t>(Backend<Exec>::workers(exec)) ? table[1] : table[0];
+  /// A few thousand elements are done before other threads have heard of them.
+  static const Elementwise& choose(const Exec& exec, std::int64_t items, std::int64_t columns) {
+    const std::int64_t workers = Backend<Exec>::workers(exec);
+    return items >= 64 * workers || (items <= 8 && items * columns <= 2048) ? table[1] : table[0];
   }
 };
 

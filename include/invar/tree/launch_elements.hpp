@@ -4,64 +4,20 @@
 #ifndef INVAR_TREE_LAUNCH_ELEMENTS_HPP
 #define INVAR_TREE_LAUNCH_ELEMENTS_HPP
 
-#include <invar/backends/host/columns.hpp>
 #include <invar/schedule/elementwise.hpp>
-#include <invar/tree/aligned.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
 
 namespace invar::tree {
 
-/// One thread takes all columns of an item.
-class SequentialColumns {
- public:
-  KOKKOS_FUNCTION explicit SequentialColumns(std::int64_t columns) : columns_(columns) {}
-
-  /// Stores f(operands...) in every column of the outputs. An output may be an operand's view.
-  template <class F, class Out, class... Operand>
-  KOKKOS_FUNCTION void map(std::int64_t row, const F& f, const Out& out, const Operand&... operand) const {
-    backends::host::map_columns(row, 0, columns_, false, f, out, operand...);
-  }
-
-  /// Calls body(column) for every column.
-  template <class Body>
-  KOKKOS_FUNCTION void for_each(const Body& body) const {
-    for (std::int64_t j = 0; j < columns_; ++j) body(j);
-  }
-
- private:
-  std::int64_t columns_;
-};
-
-/// Items [begin, end) in ascending order, in one work item.
-template <class Body>
-struct Chunk {
-  Body body;
-  std::int64_t items;
-  std::int64_t columns;
-  std::int64_t per_task;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t task) const {
-    const std::int64_t begin = task * per_task;
-    const std::int64_t end = begin + per_task < items ? begin + per_task : items;
-    for (std::int64_t i = begin; i < end; ++i) body(i, SequentialColumns(columns));
-  }
-};
-
-/// The kernels of the elementwise operations on a backend; this one is generic, and a backend with kernels of its own
-/// specialises it.
+/// The kernels of the elementwise operations on a backend, in backends/: run(label, exec, items, columns, chosen, body)
+/// launches body(item, line) for every item; there is at least one. A line gives the columns to the body: by map(item,
+/// f, out, operands...), which stores f(operands...) in every column of the outputs, where an output may be an
+/// operand's view; or by for_each(body), which calls body(column) for every column.
 template <class Exec>
 struct ElementKernels {
-  /// There is at least one item.
-  template <class Body>
-  static void run(const char* label, const Exec& exec, std::int64_t items, std::int64_t columns,
-                  const schedule::Elementwise& chosen, const Body& body) {
-    const std::int64_t per_task = chosen.items_per_task;
-    Kokkos::parallel_for(
-        label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, leaf_count(items, per_task)),
-        Chunk<Body>{body, items, columns, per_task});
-  }
+  static_assert(!sizeof(Exec), "Invar: the elementwise operations have no kernels for this execution space");
 };
 
 /// Launches body(item, line) for every item, asynchronously in exec; the line gives the columns to the body.
@@ -75,6 +31,7 @@ void launch_elements(const char* label, const Exec& exec, std::int64_t items, st
 
 }  // namespace invar::tree
 
+#include <invar/backends/host/element_kernels.hpp>
 #ifdef KOKKOS_ENABLE_CUDA
 #include <invar/backends/cuda/element_kernels.hpp>
 #endif
