@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Operations on each element by itself, against loops over the standard library's functions, and against a loop that
-// copies as many bytes.
+// Operations and functions on each element by itself, against loops over the standard library's functions, and against
+// a loop that copies as many bytes.
 #include "../support/contest.hpp"
 #include "memory.hpp"
 
+#include <invar/backends/host/columns.hpp>
 #include <invar/op/rope.hpp>
 #include <invar/op/silu_mul.hpp>
 
@@ -11,7 +12,19 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
+
+// glibc's vectors of elementary functions, 4 ulp; g++ itself calls them under -ffast-math only.
+#if defined(__GLIBC__) && defined(__AVX512F__)
+#define INVAR_PERF_LIBMVEC
+using LibmvecVector = __m512;
+extern "C" {
+LibmvecVector _ZGVeN16v_expf(LibmvecVector);
+LibmvecVector _ZGVeN16v_sinf(LibmvecVector);
+LibmvecVector _ZGVeN16v_cosf(LibmvecVector);
+}
+#endif
 
 namespace {
 
@@ -104,6 +117,61 @@ void measure_rope(Contests& contests, std::int64_t tokens, std::int64_t heads, s
                 copy_limit(y.data(), x.data(), 8 * tokens * heads * dim)});
 }
 
+Case describe_function(const char* name, std::int64_t n) {
+  return {std::string(name) + " f32", {{"n", n}}, 8.0 * static_cast<double>(n), 0};
+}
+/// A function of num/ and its namesakes in other libraries.
+template <class Invar, class Standard, class Libmvec>
+void measure_function(Contests& contests, const char* name, std::int64_t n, const Invar& invar,
+                      const Standard& standard, [[maybe_unused]] const Libmvec& libmvec) {
+  const Exec exec;
+  const Vector<float> x("x", n), y("y", n);
+  fill(x, 1);
+  Kokkos::parallel_for("scale", Range(exec, 0, n), [=](std::int64_t i) { x(i) *= 8; });
+  const Matrix<float> rows_x(x.data(), 1, n), rows_y(y.data(), 1, n);
+  const auto result = [y] { return sample(y); };
+  std::vector<Contender> contenders{{"Invar", Role::invar,
+                                     [=](std::int64_t) {
+                                       in_parts(exec, n, [=](std::int64_t begin, std::int64_t end) {
+                                         backends::host::map_columns(0, begin, end, false, invar, tree::Output{rows_y},
+                                                                     tree::Elements{rows_x});
+                                       });
+                                     },
+                                     result},
+                                    {std::string("loop over std::") + name, Role::peer,
+                                     [=](std::int64_t) {
+                                       in_parts(exec, n, [=](std::int64_t begin, std::int64_t end) {
+                                         for (std::int64_t i = begin; i < end; ++i) y(i) = standard(x(i));
+                                       });
+                                     },
+                                     result}};
+#ifdef INVAR_PERF_LIBMVEC
+  contenders.push_back({"libmvec", Role::peer,
+                        [=](std::int64_t) {
+                          in_parts(exec, n, [=](std::int64_t begin, std::int64_t end) {
+                            for (std::int64_t i = begin; i < end; i += 16)
+                              _mm512_storeu_ps(&y(i), libmvec(_mm512_loadu_ps(&x(i))));
+                          });
+                        },
+                        result});
+#endif
+  contenders.push_back(copy_limit(y.data(), x.data(), 8 * n));
+  contests.run(describe_function(name, n), contenders);
+}
+void measure_functions(Contests& contests, std::int64_t n) {
+#ifdef INVAR_PERF_LIBMVEC
+  const auto exp = _ZGVeN16v_expf, sin = _ZGVeN16v_sinf, cos = _ZGVeN16v_cosf;
+#else
+  const int exp = 0, sin = 0, cos = 0;
+#endif
+  measure_function(
+      contests, "exp", n, [](auto v) { return num::exp(v); }, [](float v) { return std::exp(v); }, exp);
+  measure_function(
+      contests, "sin", n, [](auto v) { return num::sin(v); }, [](float v) { return std::sin(v); }, sin);
+  measure_function(
+      contests, "cos", n, [](auto v) { return num::cos(v); }, [](float v) { return std::cos(v); }, cos);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -115,6 +183,15 @@ int main(int argc, char** argv) {
     if (contests.announce(describe_silu(rows, 1536))) silu.push_back(rows);
     if (contests.announce(describe_rope(rows, 9, 64))) ropes.push_back(rows);
   }
+  // In the second-level cache, and beyond it.
+  std::vector<std::int64_t> lengths;
+  for (const std::int64_t n : {std::int64_t{1} << 14, std::int64_t{1} << 22})
+    if ((!contests.quick() || n == 1 << 14) && contests.announce(describe_function("exp", n)) +
+                                                       contests.announce(describe_function("sin", n)) +
+                                                       contests.announce(describe_function("cos", n)) >
+                                                   0)
+      lengths.push_back(n);
+  for (const std::int64_t n : lengths) measure_functions(contests, n);
   for (const std::int64_t rows : silu) measure_silu(contests, rows, 1536);
   for (const std::int64_t tokens : ropes) measure_rope(contests, tokens, 9, 64);
   return contests.finish();

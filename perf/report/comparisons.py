@@ -69,6 +69,9 @@ COMPARISONS += [
                ["read loop"], "length", "limit"),
     Comparison("attention decode, fp16 cache, bandwidth of the read loop", "attention decode fp16 cache", ["Invar"],
                ["read loop"], "length", "limit"),
+    *[Comparison(f"{name} f32 against {peer}", f"{name} f32", ["Invar"], [contender], "n")
+      for name in ("exp", "sin", "cos")
+      for peer, contender in ((f"std::{name}", f"loop over std::{name}"), ("libmvec", "libmvec"))],
     Comparison("silu_mul f32 against std::exp", "silu_mul f32", ["Invar"], ["loop over std::exp"], "rows"),
     Comparison("silu_mul f32, bandwidth of the copy loop", "silu_mul f32", ["Invar"], ["copy loop"], "rows", "limit"),
     Comparison("rope f32 against std::sin, std::cos", "rope f32", ["Invar"], ["loop over std::sin, std::cos"], "tokens"),
