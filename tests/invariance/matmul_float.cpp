@@ -9,6 +9,7 @@ TEST_CASE("matmul of float: the row law") { check_row_law(Matmul<T>{}); }
 TEST_CASE("matmul of float: columns and layouts of b") { check_matmul_columns<T>(); }
 TEST_CASE("matmul of float: a weight stored by rows of the output") { check_schedules(TransposedMatmul<T>{}); }
 TEST_CASE("matmul of float: a packed weight") { check_packed_matmul<T>(); }
+TEST_CASE("matmul of float: a large packed weight") { check_large_packed_matmul<T>(); }
 TEST_CASE("matmul of float: bias") { check_schedules(BiasedMatmul<T>{}); }
 TEST_CASE("matmul of float: layouts of a and c") { check_layouts(Matmul<T>{}); }
 TEST_CASE("matmul of float: a wrong order is noticed") { check_matmul_controls<T>(); }

@@ -11,6 +11,7 @@
 #include <invar/reference/matmul.hpp>
 
 #include <cstdint>
+#include <utility>
 
 namespace invar::test {
 
@@ -91,6 +92,30 @@ void check_packed_matmul() {
     for (int k = 0; k < 700; ++k)
       for (int j = 37; j < 64; ++j) padding(k, j - 37) = packed(k, j);
     CHECK_BITS(zeros, padding);
+  }
+}
+
+/// A packed weight that is taken for too large to wait in a cache, with few rows.
+template <class T>
+void check_large_packed_matmul() {
+  if constexpr (schedule::runs_on_host_v<Execution>) {
+    using R = num::accumulator_t<T>;
+    const int k = 1030, columns = 300, rows = 7;
+    const auto a = shared_matrix<T>(rows, k, 31);
+    const auto b = shared_matrix<T>(k, columns, 32);
+    const Matrix<R> expected("expected", rows, columns);
+    reference::matmul(expected, a, b);
+    for (const auto& exec : executions()) {
+      const auto packed = pack(exec, b);
+      for (int m = 1; m <= rows; ++m) {
+        INFO("m = " << m);
+        const auto first = std::pair(0, m);
+        const Matrix<R> found("found", m, columns);
+        matmul(exec, found, Kokkos::subview(a, first, Kokkos::ALL), packed);
+        exec.fence("found is read");
+        CHECK_BITS(Kokkos::subview(expected, first, Kokkos::ALL), found);
+      }
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include <invar/packed_matrix.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace invar::backends::host {
@@ -67,6 +68,9 @@ void copy_columns(T* to, std::int64_t to_stride, const Strided<E>& from, std::in
   if (j < columns) copy_elements(to + j, to_stride, from, row0, rows, column0 + j, columns - j);
 }
 
+/// Packed matrices of no more bytes may wait in a core's second-level cache for their next use.
+inline constexpr std::size_t cached_bytes = 512 << 10;
+
 /// b in a PackedMatrix.
 template <class T, class Memory>
 struct PackedPanels {
@@ -77,8 +81,9 @@ struct PackedPanels {
   void each(std::int64_t begin, std::int64_t end, std::int64_t at_once, std::int64_t k0, int depth, Accumulator*,
             const Product& product) const {
     const std::int64_t panel = packed.panel_columns * packed.block_depth(k0 - k0 % packed.block_k);
+    const bool streams = packed.bytes() > cached_bytes;
     for (std::int64_t p = begin; p < end; p += at_once)
-      product(Stretch<T>{packed.row(k0, p), packed.panel_columns, panel, depth, panel}, p,
+      product(Stretch<T>{packed.row(k0, p), packed.panel_columns, panel, depth, panel, streams}, p,
               static_cast<int>(std::min(at_once, end - p)));
   }
 };

@@ -46,6 +46,7 @@ struct Stretch {
   std::int64_t panel_stride;  ///< elements from one panel of 32 columns to the next
   int depth;
   std::int64_t ahead = 0;  ///< elements to what will be read after the stretch's first panel, to be fetched meanwhile
+  bool streams = false;    ///< its packed panels come from memory rather than from a cache, as far as the shape tells
 };
 
 /// Sums of a block of rows: each a running total of finished leaves, and the chain of the leaf at hand. The first leaf
@@ -62,7 +63,9 @@ struct Sums {
 
 /// acc[i][j] = fma(a[i][k], b[k][j], acc[i][j]) for the stretch's k in ascending order, for Rows rows and Vectors
 /// vectors of columns, which begin at b and at `column` of the sums.
-template <int Rows, int Vectors, class T, class E>
+///
+/// \tparam Streams  ask for what lies 128 rows of a packed panel ahead
+template <int Rows, int Vectors, bool Streams, class T, class E>
 inline void advance_tile(const Sums<T>& sums, std::int64_t column, const T* a, const E* b, const Stretch<E>& stretch) {
   using V = Vector<T>;
   constexpr int panel_vectors = TileShape<T>::panel_vectors;
@@ -84,10 +87,10 @@ inline void advance_tile(const Sums<T>& sums, std::int64_t column, const T* a, c
     INVAR_UNROLL_VECTORS
     for (int j = 0; j < Vectors; ++j)
       row[j] = V::load(row_of_b + (j / panel_vectors) * stretch.panel_stride + (j % panel_vectors) * V::lanes);
-    // One row of 16-bit weights is read faster than the processor prefetches across pages: 8 KiB ahead, where packed
-    // panels go on. With other small numbers of rows its own prefetching keeps up, and b may lie in a cache.
-    if constexpr (Rows == 1 && sizeof(E) == 2 && Vectors <= panel_vectors)
+    if constexpr (Streams)
       for (int j = 0; j < Vectors * V::lanes; j += line_elements<E>) prefetch(row_of_b + 128 * panel_columns + j);
+    // With more rows than these, what follows the panel is asked for; with fewer, the processor's own prefetching keeps
+    // up.
     if constexpr (Rows > 6)
       for (int j = 0; j < Vectors * V::lanes; j += line_elements<E>) prefetch(row_of_b + stretch.ahead + j);
     INVAR_UNROLL_VECTORS
@@ -113,6 +116,13 @@ inline void advance_tile(const Sums<T>& sums, std::int64_t column, const T* a, c
   }
 }
 
+/// Numbers of rows for which packed panels from memory were measured to be best read one by one, with vectors of 64
+/// bytes. For elements of 32 bits the processor's own prefetching serves fewer rows as well.
+template <class T, class E>
+constexpr bool streams_panels(int rows) {
+  return TileShape<T>::panel_vectors <= 2 && rows <= 6 && (sizeof(E) == 2 || rows >= 4);
+}
+
 /// The same for `panels` panels.
 template <int Rows, class T, class E>
 void advance_rows(const Sums<T>& sums, const T* a, const Stretch<E>& stretch, int panels) {
@@ -124,14 +134,17 @@ void advance_rows(const Sums<T>& sums, const T* a, const Stretch<E>& stretch, in
     return stretch.data + (v / panel_vectors) * stretch.panel_stride + (v % panel_vectors) * Vector<T>::lanes;
   };
   int v = 0;
-  // One row of packed panels goes through them one by one, so that memory is read from front to back as one stream;
-  // two chains suffice to keep up with it.
-  if constexpr (Rows == 1 && narrow < wide)
-    if (stretch.row_stride == panel_columns)
-      for (; v < vectors; v += narrow) advance_tile<Rows, narrow>(sums, v * Vector<T>::lanes, a, place(v), stretch);
-  for (; v + wide <= vectors; v += wide) advance_tile<Rows, wide>(sums, v * Vector<T>::lanes, a, place(v), stretch);
+  // Panels from memory are read one by one, from front to back as one stream. That leaves few chains: in a cache, more
+  // panels at once are faster.
+  if constexpr (streams_panels<T, E>(Rows))
+    if (stretch.streams)
+      for (; v < vectors; v += panel_vectors)
+        advance_tile<Rows, panel_vectors, true>(sums, v * Vector<T>::lanes, a, place(v), stretch);
+  for (; v + wide <= vectors; v += wide)
+    advance_tile<Rows, wide, false>(sums, v * Vector<T>::lanes, a, place(v), stretch);
   if constexpr (narrow < wide)
-    for (; v < vectors; v += narrow) advance_tile<Rows, narrow>(sums, v * Vector<T>::lanes, a, place(v), stretch);
+    for (; v < vectors; v += narrow)
+      advance_tile<Rows, narrow, false>(sums, v * Vector<T>::lanes, a, place(v), stretch);
 }
 
 template <class T, class E>
